@@ -80,7 +80,7 @@ interface Lesson {
   readonly sums: Pick<History, "mediaBytes" | "images" | "measured">;
 }
 
-function learnMessages(wire: ConversationFormat, { text, input }: ModelRequest): Lesson | undefined {
+function learnMessages(wire: ConversationFormat, { text, input, tools }: ModelRequest): Lesson | undefined {
   const border = input.unbounded ? undefined : findBorder(wire.conversation, text);
   if (!border) return undefined;
   const { start, end } = border;
@@ -88,6 +88,8 @@ function learnMessages(wire: ConversationFormat, { text, input }: ModelRequest):
   const rest = restText.length > REST_CHARS_MAX ? undefined : parseRest(wire, restText, ANY_MEASURE);
   const measured = measureJson(text.slice(start, end), ANY_MEASURE);
   if (!rest || !measured || rest.input.serverTools !== input.serverTools) return undefined;
+  // Messages may add tools with a fee, which are read again each time.
+  if (!Bun.deepEquals(rest.tools, tools)) return undefined;
   const mediaBytes = input.mediaBytes - rest.input.mediaBytes;
   return { start, end, rest, sums: { mediaBytes, images: input.images - rest.input.images, measured } };
 }

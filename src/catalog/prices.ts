@@ -1,4 +1,6 @@
+import type { ModalPrice } from "../domain/modalities.ts";
 import {
+  fillApart,
   mapTiers,
   type Price,
   type RoutePrices,
@@ -9,6 +11,7 @@ import {
 } from "../domain/model.ts";
 import { parseMarkup, parsePrice, parseUnitPrice } from "../domain/money.ts";
 import type { Tier } from "../domain/tiers.ts";
+import type { ToolFees } from "../domain/tool-fees.ts";
 import type { UnitPrice, UnitVariant } from "../domain/units.ts";
 
 /** Prices in the configuration: decimal USD per million tokens. */
@@ -27,6 +30,17 @@ interface PriceTexts {
 interface CostEntry extends Partial<PriceTexts>, UnitPriceTexts {
   /** The prices of tokens under service tiers. */
   readonly tiers?: Readonly<Partial<Record<Tier, PriceTexts>>> | undefined;
+  /** USD per call, by the name of a tool. */
+  readonly tools?: Readonly<Record<string, string>> | undefined;
+  readonly audio_tokens?: ModalTexts | undefined;
+  readonly image_tokens?: ModalTexts | undefined;
+}
+
+/** Prices of one modality. Default: those of text; of cached input, that of the modality's input. */
+interface ModalTexts {
+  readonly input?: string | undefined;
+  readonly output?: string | undefined;
+  readonly cached_input?: string | undefined;
 }
 
 /** A price in the configuration: prices per class or unit, or a factor over the cost. */
@@ -40,6 +54,8 @@ interface PriceEntries {
   readonly longPrice?: CostEntry | undefined;
   readonly cost?: CostEntry | undefined;
   readonly longCost?: CostEntry | undefined;
+  /** The fees of the provider's tools that cost and price leave out. */
+  readonly fees?: Readonly<Record<string, string>> | undefined;
 }
 
 /** Parses a price and applies the defaults. Throws RangeError for an invalid price. */
@@ -65,25 +81,37 @@ function readClasses(texts: PriceTexts): TokenPrice {
  * Reads prices and costs; a markup, and no price at all, follow the cost. Throws RangeError for an invalid
  * price, and for a price that needs a cost that is not there.
  */
-export function readRoutePrices({ price, longPrice, cost, longCost }: PriceEntries): RoutePrices {
-  const costs = { cost: cost && readCost(cost), longCost: longCost && readCost(longCost) };
+export function readRoutePrices({ price, longPrice, cost, longCost, fees }: PriceEntries): RoutePrices {
+  const ofCost = cost && addFees(readCost(cost), fees);
+  const costs = { cost: ofCost, longCost: longCost && fillApart(readCost(longCost), ofCost) };
   // Prices that are written count for long input too.
   const followsCost = costs.longCost !== undefined && (!price || price.markup !== undefined);
   const longByCost = followsCost ? priceOver(costs.longCost, price) : undefined;
-  const written = priceOver(costs.cost, price);
-  const long = longPrice ? readCost(longPrice) : longByCost;
+  const own = addFees(priceOver(costs.cost, price), fees);
+  const long = longPrice ? fillApart(readCost(longPrice), own) : longByCost;
   return {
-    price: written,
-    longPrice: long && withSoldTiers(long, written),
+    price: own,
+    longPrice: long && withSoldTiers(long, own),
     cost: costs.cost,
     longCost: costs.longCost && costs.cost ? withLongTiers(costs.longCost, costs.cost) : costs.longCost,
   };
 }
 
+/** Adds fees that a price of tokens leaves out. */
+function addFees(price: Price, fees: PriceEntries["fees"]): Price {
+  if (!fees || price.unit) return price;
+  return { ...price, tools: { ...readFees(fees), ...price.tools } };
+}
+
+function readFees(fees: Readonly<Record<string, string>>): ToolFees {
+  return Object.fromEntries(Object.entries(fees).map(([name, text]) => [name, parseUnitPrice(text)]));
+}
+
 function priceOver(cost: Price | undefined, entry: PriceEntry = {}): Price {
   const { markup } = entry;
   const written = readWritten(entry);
-  if (written) return written;
+  // What a price leaves out, such as the fee of a tool, is passed on at cost.
+  if (written) return fillApart(written, cost);
   if (!cost) throw new RangeError("Cannot read a price: expected prices of input and output, or a cost");
   return markup === undefined ? cost : scalePrice(cost, parseMarkup(markup));
 }
@@ -97,8 +125,22 @@ function readCost(entry: CostEntry): Price {
 /** Reads prices of tokens or of a unit; `undefined` without either. */
 function readWritten(entry: CostEntry): Price | undefined {
   const { input, output } = entry;
-  if (input !== undefined && output !== undefined) return readPrice({ ...entry, input, output });
+  if (input !== undefined && output !== undefined)
+    return { ...readPrice({ ...entry, input, output }), ...readApart(entry) };
   return readUnitPrice(entry);
+}
+
+function readApart({ tools, audio_tokens: audio, image_tokens: image }: CostEntry): Partial<Price> {
+  return {
+    ...(tools && { tools: readFees(tools) }),
+    ...(audio && { audio: readModal(audio) }),
+    ...(image && { image: readModal(image) }),
+  };
+}
+
+function readModal({ input, output, cached_input = input }: ModalTexts): ModalPrice {
+  const parse = (text: string | undefined) => (text === undefined ? undefined : parsePrice(text));
+  return { input: parse(input), output: parse(output), cachedInput: parse(cached_input) };
 }
 
 /** Prices of units in the configuration, in decimal USD. At most one of them is set. */

@@ -1,5 +1,7 @@
 import type { DatabaseLocation } from "../db/location.ts";
+import { MODALITIES, printModalPrice } from "../domain/modalities.ts";
 import { listPrices, type Model, type Price, type Route } from "../domain/model.ts";
+import { printToolFees } from "../domain/tool-fees.ts";
 import { printUnitPrice } from "../domain/units.ts";
 import type { RedisLocation } from "../limiter/redis/location.ts";
 import type { UpstreamConfig } from "../upstream/upstream.ts";
@@ -221,8 +223,23 @@ function pricesOf({ price, cost, longPrice, longCost }: Route): Readonly<Record<
 
 function printGroup(name: string, price: Price): readonly (readonly [string, string])[] {
   if (!price.unit)
-    return Object.entries(listPrices(price)).map(([key, usd]) => [`${name}.${key}`, usd] as const);
+    return [
+      ...Object.entries(listPrices(price)).map(([key, usd]) => [`${name}.${key}`, usd] as const),
+      ...printApart(name, price),
+    ];
   const { unit, usd, kinds } = printUnitPrice(price.unit);
   const byKind = Object.entries(kinds ?? { "": usd });
   return byKind.map(([kind, each]) => [`${name}.${unit} ${kind}`.trimEnd(), each] as const);
+}
+
+function printApart(name: string, price: Price): readonly (readonly [string, string])[] {
+  const fees = Object.entries(printToolFees(price.tools ?? {}));
+  return [
+    ...fees.map(([tool, usd]) => [`${name}.tools.${tool}`, usd] as const),
+    ...MODALITIES.flatMap((modality) =>
+      Object.entries(printModalPrice(price[modality] ?? {})).flatMap(([key, usd]) =>
+        usd === null ? [] : [[`${name}.${modality}_tokens.${key}`, usd] as const],
+      ),
+    ),
+  ];
 }

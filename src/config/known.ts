@@ -7,6 +7,7 @@ import {
   readKnownModels,
   upstreamModelOf,
 } from "../catalog/known-models.ts";
+import { withFees } from "../catalog/provider-fees.ts";
 import { costsAt, type UpstreamPlace } from "../catalog/regional.ts";
 import type { Path, Problems } from "./problems.ts";
 
@@ -23,8 +24,6 @@ export interface FilledIn {
   readonly checked: string;
   /** The day from which the provider may no longer serve the model. */
   readonly ends?: string | undefined;
-  /** What the provider charges for beside the price, by name. */
-  readonly otherCost?: KnownModel["other_cost"];
   /** The upstream of a route that cannot serve the model, because it has no `responses: true`. */
   readonly lacksResponses?: string | undefined;
 }
@@ -98,8 +97,8 @@ function fillModel(path: Path, model: Members, filling: Filling, filled: FilledI
       };
     if (!known || "known" in route || !isOf(route, known)) return route;
     const regional = regionalCostsOf({ model, filled: own, route }, known, filling);
-    // The note of the model has the end and the other costs already.
-    const { ends: _ends, other_cost: _other, ...facts } = known;
+    // The note of the model has the end already.
+    const { ends: _ends, ...facts } = known;
     note(place, facts, regional, filling, filled, route);
     return { ...route, ...valuesOfPlainRoute(route, known), ...regional };
   });
@@ -139,7 +138,6 @@ function note(
       source: known.source,
       checked: filling.known.checkedOn(known),
       ends: known.ends,
-      otherCost: known.other_cost,
       lacksResponses,
     });
   }
@@ -171,7 +169,7 @@ function valuesOfModel(model: Members, known: KnownModel, { upstreams }: Filling
       can: known.can.length > 0 ? known.can : undefined,
       routes: hasUpstream ? [{ upstream: provider }] : undefined,
     }),
-    ...mergedCost(model, "cost", known.cost ?? known.unit_cost),
+    ...mergedCost(model, "cost", withFees(known, known.cost) ?? known.unit_cost),
     ...longOf(model, known, window),
   };
 }
@@ -198,7 +196,7 @@ function valuesOfRoute(route: Members, known: KnownModel, model: Members, fillin
       context_window: lowerThan(model.context_window, known.context_window),
       max_output_tokens: lowerThan(model.max_output_tokens, outputWithin(route, known)),
     }),
-    ...mergedCost(route, "cost", cost ?? known.unit_cost),
+    ...mergedCost(route, "cost", withFees(known, cost) ?? known.unit_cost),
     ...(isLong ? mergedCost(route, "long_context_cost", long?.cost ?? cost) : {}),
   };
 }
@@ -211,7 +209,7 @@ function regionalCostsOf({ model, filled, route }: PlainRoute, known: KnownModel
   const { cost, long } = costsAt(known, placeOf(route, filling), filling.known);
   if (Bun.deepEquals(cost, known.cost) || model.cost !== undefined) return {};
   const isLong = model.long_context === undefined && filled.long_context !== undefined;
-  return missing(route, { cost, long_context_cost: isLong ? long?.cost : undefined });
+  return missing(route, { cost: withFees(known, cost), long_context_cost: isLong ? long?.cost : undefined });
 }
 
 /** A route without a known model of its own, and its model as it is written and as it is filled. */

@@ -1,4 +1,5 @@
 import { UNIT_KEYS } from "../catalog/prices.ts";
+import { TOOL_NAME_PATTERN } from "../domain/tool-fees.ts";
 import type { Path, Problems } from "./problems.ts";
 import type { ModelEntry, Partly } from "./schema.ts";
 
@@ -70,8 +71,21 @@ function kindOf(entry: Entry): string | undefined {
   return UNIT_KEYS.find((key) => key in entry) ?? ("input" in entry ? "tokens" : undefined);
 }
 
+const TOOL_NAME = new RegExp(TOOL_NAME_PATTERN);
+/** The most tools with a fee. A receipt lists all that ran. */
+const TOOLS_MAX = 32;
+
+function checkTools(path: Path, names: readonly string[], problems: Problems): void {
+  const wrong = names.find((name) => !TOOL_NAME.test(name));
+  if (wrong !== undefined)
+    problems.add([...path, "tools", wrong], "is not the name of a tool", "such as web_search");
+  if (names.length > TOOLS_MAX)
+    problems.add([...path, "tools"], "has too many tools", `at most ${TOOLS_MAX}`);
+}
+
 function checkForm(path: Path, entry: Entry, problems: Problems): void {
   const { markup, ...prices } = entry;
+  checkTools(path, Object.keys(entry.tools ?? {}), problems);
   if ("markup" in entry) {
     if (markup === undefined || Object.keys(prices).length === 0) return;
     problems.add([...path, "markup"], "stands beside prices", "either a markup or prices");

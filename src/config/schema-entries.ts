@@ -3,6 +3,7 @@ import { DAY_MS } from "../domain/id-time.ts";
 import { CAPABILITIES } from "../domain/model.ts";
 import { MARKUP_PATTERN } from "../domain/money.ts";
 import { TIERS } from "../domain/tiers.ts";
+import { TOOL_CALLS_MAX } from "../domain/tool-fees.ts";
 import { BetaNames, Betas, Count, Mapping, Text, TOKENS_MAX, Usd } from "./schema-parts.ts";
 
 const CACHE_PRICES = {
@@ -58,6 +59,22 @@ const TIER_PRICES = {
   ),
 };
 
+const ModalPrices = Mapping({
+  input: Type.Optional(Usd),
+  output: Type.Optional(Usd),
+  cached_input: Type.Optional(Usd),
+});
+
+/** What stands beside the prices of tokens of text. */
+const APART = {
+  // The names are checked in `price-rules.ts`.
+  tools: Type.Optional(
+    Type.Record(Type.String(), UsdPerUnit, { description: "a mapping by name of a tool, with USD per call" }),
+  ),
+  audio_tokens: Type.Optional(ModalPrices),
+  image_tokens: Type.Optional(ModalPrices),
+};
+
 const LongPrices = Mapping({ input: Usd, output: Usd, ...CACHE_PRICES, ...TIER_PRICES });
 
 /** Either `input` and `output`, or one unit; see `price-rules.ts`. */
@@ -65,6 +82,7 @@ const Prices = Mapping({
   input: Type.Optional(Usd),
   output: Type.Optional(Usd),
   ...CACHE_PRICES,
+  ...APART,
   ...UNIT_PRICES,
   ...TIER_PRICES,
 });
@@ -80,6 +98,7 @@ const Price = Mapping({
   input: Type.Optional(Usd),
   output: Type.Optional(Usd),
   ...CACHE_PRICES,
+  ...APART,
   ...UNIT_PRICES,
   ...TIER_PRICES,
 });
@@ -129,6 +148,7 @@ export const Model = Mapping({
   max_output_tokens: Type.Optional(Count(0, TOKENS_MAX)),
   default_max_output_tokens: Type.Optional(Count(1, TOKENS_MAX)),
   image_tokens: Type.Optional(Count(1, TOKENS_MAX)),
+  default_max_tool_calls: Type.Optional(Count(1, TOOL_CALLS_MAX)),
   route_choice: Type.Optional(
     Type.Union(
       [

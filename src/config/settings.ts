@@ -1,6 +1,7 @@
 import { readRoutePrices } from "../catalog/prices.ts";
+import { feesAt } from "../catalog/provider-fees.ts";
 import { readAbilities, readTraits } from "../catalog/traits.ts";
-import type { LongContext, Model, Route, RoutePrices } from "../domain/model.ts";
+import { fillApart, type LongContext, type Model, type Route, type RoutePrices } from "../domain/model.ts";
 import type { ExportConfig } from "../exports/export-config.ts";
 import type { Limits } from "../limiter/limiter.ts";
 import type { KeyConfig, UpstreamConfig, UpstreamTimeouts } from "../upstream/upstream.ts";
@@ -82,6 +83,7 @@ function readModel(entry: ModelEntry, { id, upstreams, createdAtS }: ModelPlace)
     outputTokensMax,
     outputTokensDefault: entry.default_max_output_tokens ?? Math.min(outputTokensMax, OUTPUT_TOKENS_DEFAULT),
     imageTokens: entry.image_tokens ?? IMAGE_TOKENS,
+    toolCallsDefault: entry.default_max_tool_calls,
     promptCaching: entry.prompt_caching === "auto" ? "auto" : undefined,
     can: entry.can,
     routeChoice: entry.route_choice,
@@ -95,8 +97,11 @@ function readShownPrice(
   { price, cost }: ModelEntry,
   [first]: readonly Route[],
 ): Pick<Model, "price" | "cost"> {
-  if (cost || (price && price.markup === undefined) || !first) return readRoutePrices({ price, cost });
-  return { price: first.price, cost: first.cost };
+  if (!cost && (!price || price.markup !== undefined) && first)
+    return { price: first.price, cost: first.cost };
+  const shown = readRoutePrices({ price, cost });
+  // The fees of a provider's tools belong to its routes.
+  return first ? { ...shown, price: fillApart(shown.price, first.price) } : shown;
 }
 
 function readUpstream(name: string, entry: UpstreamEntry): UpstreamConfig {
@@ -190,6 +195,7 @@ function readRoutes(entry: ModelEntry, upstreams: NonNullable<ConfigFile["upstre
       longPrice: route.long_context_price ?? entry.long_context?.price,
       cost: route.cost ?? entry.cost,
       longCost: route.long_context_cost ?? entry.long_context?.cost,
+      fees: entry.max_output_tokens === 0 ? undefined : feesOf(upstreams[route.upstream]),
     });
     return {
       upstream: route.upstream,
@@ -221,6 +227,11 @@ function readLongContext({ context_window, long_context: long }: ModelEntry): Lo
 /** The betas of a fast answer have a price where the tier `fast` has one. */
 function betasOf({ price: { tiers } }: RoutePrices): readonly string[] | undefined {
   return tiers?.fast || tiers?.fast_us ? ["fast-mode-*"] : undefined;
+}
+
+/** What the provider of an upstream charges for its tools, where the upstream has the provider's own address. */
+function feesOf(upstream: UpstreamEntry | undefined) {
+  return upstream && feesAt(upstream.protocol, upstream.base_url);
 }
 
 function readBetas(...lists: readonly (readonly string[] | undefined)[]): readonly string[] | undefined {

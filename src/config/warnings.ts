@@ -1,5 +1,7 @@
 import { DAY_MS } from "../domain/id-time.ts";
+import { MODAL_CLASSES, MODALITIES } from "../domain/modalities.ts";
 import { longCostOf, type Model, type Price, type Route, type TokenPrice } from "../domain/model.ts";
+import { REQUEST_FEE } from "../domain/tool-fees.ts";
 import { dearestUnit, findUnpriced, type UnitPrice } from "../domain/units.ts";
 import type { FilledIn } from "./known.ts";
 import { formatPath } from "./problems.ts";
@@ -9,7 +11,7 @@ interface KnownWarning {
   /** Where the file names it: `models.claude`. */
   readonly place: string;
   readonly known: string;
-  readonly reason: "old_price" | "ended" | "ends_soon" | "other_cost" | "needs_responses";
+  readonly reason: "old_price" | "ended" | "ends_soon" | "needs_responses";
   /** What is the matter, to follow the id of the model. */
   readonly text: string;
 }
@@ -18,11 +20,11 @@ const PRICE_DAYS_MAX = 90;
 const END_DAYS = 30;
 
 /**
- * Finds prices that were last checked more than 90 days ago, models past their end or within 30 days of it, costs beside the price, and
+ * Finds prices that were last checked more than 90 days ago, models past their end or within 30 days of it, and
  * routes to models of the responses format whose upstream does not speak it.
  */
 export function findKnownWarnings(filled: readonly FilledIn[], nowMs: number): readonly KnownWarning[] {
-  return filled.flatMap(({ place, known, values, checked, ends, otherCost, lacksResponses }) => {
+  return filled.flatMap(({ place, known, values, checked, ends, lacksResponses }) => {
     const warn = (reason: KnownWarning["reason"], text: string) => [
       { place: formatPath(place), known, reason, text },
     ];
@@ -37,9 +39,6 @@ export function findKnownWarnings(filled: readonly FilledIn[], nowMs: number): r
         : []),
       ...(ends !== undefined && Date.parse(ends) > nowMs && Date.parse(ends) - nowMs <= END_DAYS * DAY_MS
         ? warn("ends_soon", `may no longer be served from ${ends} on`)
-        : []),
-      ...(hasCost && otherCost
-        ? warn("other_cost", `also costs ${describeOther(otherCost)}, which the price does not hold`)
         : []),
       ...(lacksResponses !== undefined
         ? warn("needs_responses", `needs responses: true at the upstream ${lacksResponses}`)
@@ -57,15 +56,6 @@ export function describeKnownWarning({ place, known, text }: KnownWarning): stri
 export function describeFilled({ place, known, values, source, checked }: FilledIn): string {
   const members = Object.entries(values).map(([name, value]) => `${name} ${printValue(value)}`);
   return `${formatPath(place)}: ${known} gives ${members.join(", ")} (${source}, checked on ${checked})`;
-}
-
-function describeOther({ audio_input, audio_output, request }: NonNullable<FilledIn["otherCost"]>): string {
-  const parts = Object.entries({
-    "per million tokens of audio input": audio_input,
-    "per million tokens of audio output": audio_output,
-    "per request": request,
-  });
-  return parts.flatMap(([unit, cost]) => (cost === undefined ? [] : [`${cost} USD ${unit}`])).join(" and ");
 }
 
 function printValue(value: unknown): string {
@@ -117,9 +107,28 @@ function longClassesBelow(route: Route): readonly string[] {
 
 function classesBelow(price: Price, cost: Price | undefined): readonly string[] {
   if (!cost) return [];
-  const classes = CLASSES.filter(([name]) => price[name] < cost[name]).map(([, key]) => key);
+  const classes = [
+    ...CLASSES.filter(([name]) => price[name] < cost[name]).map(([, key]) => key),
+    ...apartBelow(price, cost),
+  ];
   return price.unit && cost.unit ? [...classes, ...unitsBelow(price.unit, cost.unit)] : classes;
 }
+
+/** Returns the tools and the tokens of audio and images whose price is below the cost. */
+function apartBelow(price: Price, cost: Price): readonly string[] {
+  const tools = Object.entries(cost.tools ?? {}).flatMap(([name, fee]) =>
+    (price.tools?.[name] ?? fee) < fee ? [`tools.${name}`] : [],
+  );
+  const tokens = MODALITIES.flatMap((modality) =>
+    MODAL_CLASSES.flatMap(([, name]) => {
+      const own = price[modality]?.[name] ?? price[name];
+      return own < (cost[modality]?.[name] ?? own) ? [`${modality}_tokens.${KEYS[name]}`] : [];
+    }),
+  );
+  return [...tools, ...tokens];
+}
+
+const KEYS = { input: "input", cachedInput: "cached_input", output: "output" } as const;
 
 /** Returns the unit, or its kinds, whose price is below the cost. A kind without a cost is not reported. */
 function unitsBelow(price: UnitPrice, cost: UnitPrice): readonly string[] {
@@ -138,11 +147,14 @@ interface UnpricedSearch {
   readonly upstream: string;
 }
 
-/** Finds routes whose model searches at a fee, by its name. Known models have a warning of their own. */
+/** Finds routes whose model searches at a fee, by its name, and whose price has none for each request. */
 export function findUnpricedSearches(models: readonly Model[]): readonly UnpricedSearch[] {
   return models.flatMap(({ id, routes }) =>
     routes
-      .filter(({ known, price, upstreamModel }) => !known && !price.unit && SEARCHES.test(upstreamModel))
+      .filter(
+        ({ price, upstreamModel }) =>
+          !price.unit && price.tools?.[REQUEST_FEE] === undefined && SEARCHES.test(upstreamModel),
+      )
       .map(({ upstream }) => ({ model: id, upstream })),
   );
 }

@@ -1,3 +1,4 @@
+import { type ModalPrice, type ModalTokens, mapModalPrice, modalDifference } from "./modalities.ts";
 import {
   type Markup,
   type Nanos,
@@ -7,6 +8,7 @@ import {
   scalePicos,
 } from "./money.ts";
 import { TIERS, type Tier } from "./tiers.ts";
+import { feesOf, mapToolFees, type ToolFees } from "./tool-fees.ts";
 import { mapUnitPrice, type UnitPrice } from "./units.ts";
 import { type InputClass, inputTokensOf, type Usage } from "./usage.ts";
 
@@ -74,6 +76,12 @@ export interface Price extends TokenPrice {
   readonly unit?: UnitPrice | undefined;
   /** The prices of service tiers; absent where only the standard one has a price. */
   readonly tiers?: TierPrices | undefined;
+  /** Fees of the provider's tools that the model may use. */
+  readonly tools?: ToolFees | undefined;
+  /** Prices of audio tokens where they differ from text. */
+  readonly audio?: ModalPrice | undefined;
+  /** Prices of image tokens where they differ from text. */
+  readonly image?: ModalPrice | undefined;
 }
 
 /** The prices of service tiers, by their names. Never empty. */
@@ -117,12 +125,23 @@ export type SkipReason = `cannot_${Capability | "output" | "context_window"}`;
 
 /** Multiplies the prices of every class and tier by a markup, each rounded up. */
 export function scalePrice(price: Price, markup: Markup): Price {
-  const { unit, tiers } = price;
+  const { unit, tiers, tools, audio, image } = price;
+  const scale = (picos: PicosPerToken) => scalePicos(picos, markup);
   return {
     ...scaleClasses(price, markup),
-    unit: unit && mapUnitPrice(unit, (picos) => scalePicos(picos, markup)),
+    unit: unit && mapUnitPrice(unit, scale),
     ...(tiers && { tiers: mapTiers(tiers, (each) => scaleClasses(each, markup)) }),
+    ...(tools && { tools: mapToolFees(tools, scale) }),
+    ...(audio && { audio: mapModalPrice(audio, scale) }),
+    ...(image && { image: mapModalPrice(image, scale) }),
   };
+}
+
+/** Fills the fees of tools and the prices of audio and images that a price leaves out. */
+export function fillApart(price: Price, other: Price | undefined): Price {
+  if (!other?.tools && !other?.audio && !other?.image) return price;
+  const tools = other.tools || price.tools ? { ...other.tools, ...price.tools } : undefined;
+  return { ...price, tools, audio: price.audio ?? other.audio, image: price.image ?? other.image };
 }
 
 function scaleClasses(price: TokenPrice, markup: Markup): TokenPrice {
@@ -194,8 +213,8 @@ export function longCostOf({ longPrice, cost, longCost }: RoutePrices): Price | 
 
 /** Returns prices at a markup over the cost. Where the cost is unknown, the price stays. */
 export function pricesAt({ price, longPrice, cost, longCost }: RoutePrices, markup: Markup): RoutePrices {
-  const priced = cost ? withOtherTiers(scalePrice(cost, markup), price) : price;
-  const long = longCost ? scalePrice(longCost, markup) : longPrice;
+  const priced = cost ? fillApart(withOtherTiers(scalePrice(cost, markup), price), price) : price;
+  const long = longCost ? fillApart(scalePrice(longCost, markup), priced) : longPrice;
   return { price: priced, longPrice: long && withSoldTiers(long, priced), cost, longCost };
 }
 
@@ -260,6 +279,8 @@ export interface Model {
   readonly outputTokensDefault: number;
   /** The input tokens that a hold reserves per inline image. */
   readonly imageTokens: number;
+  /** The calls of the provider's tools that a request without a bound of its own may make. Default: 10. */
+  readonly toolCallsDefault?: number | undefined;
   /** Whether cache marks are set in the prompts of clients that cannot set them. */
   readonly promptCaching?: "auto" | undefined;
   /** The price shown to clients; the price of a route may differ. */
@@ -284,6 +305,9 @@ export function costOf(usage: Usage, price: Price): Nanos {
   if (usage.cacheWriteTokens !== 0) picos += BigInt(usage.cacheWriteTokens) * price.cacheWrite;
   if (usage.cacheWrite1hTokens !== 0) picos += BigInt(usage.cacheWrite1hTokens) * price.cacheWrite1h;
   if (usage.units !== undefined && price.unit) picos += BigInt(usage.units) * price.unit.picos;
+  if (usage.calls && price.tools) picos += feesOf(usage.calls, price.tools);
+  if (usage.audio && price.audio) picos += modalDifference(usage.audio, price.audio, price);
+  if (usage.image && price.image) picos += modalDifference(usage.image, price.image, price);
   return picosToNanos(picos);
 }
 
@@ -298,8 +322,14 @@ export function savedByCaching(usage: Usage, price: Price): Nanos {
     cachedInputTokens: 0,
     cacheWriteTokens: 0,
     cacheWrite1hTokens: 0,
+    ...(usage.audio && { audio: withoutCache(usage.audio) }),
+    ...(usage.image && { image: withoutCache(usage.image) }),
   };
   return costOf(uncached, price) - costOf(usage, price);
+}
+
+function withoutCache({ inputTokens, cachedInputTokens, outputTokens }: ModalTokens): ModalTokens {
+  return { inputTokens: inputTokens + cachedInputTokens, cachedInputTokens: 0, outputTokens };
 }
 
 /** Returns the input classes, the cheapest first; equal prices keep the order of {@link Usage}. */

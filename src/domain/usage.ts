@@ -1,3 +1,5 @@
+import { MODAL_CLASSES, type ModalTokens } from "./modalities.ts";
+import type { ToolCalls } from "./tool-fees.ts";
 import type { UnitKind } from "./units.ts";
 
 /** The tokens of one answer in disjoint classes, so that each token is charged once. */
@@ -19,6 +21,12 @@ export interface Usage extends TokenUsage {
   readonly units?: number | undefined;
   /** Size and quality of images as the answer reports them. */
   readonly unitKind?: UnitKind | undefined;
+  /** How often tools ran at the provider; absent for none. */
+  readonly calls?: ToolCalls | undefined;
+  /** The tokens of audio, which the classes above contain. */
+  readonly audio?: ModalTokens | undefined;
+  /** The tokens of images, which the classes above contain. */
+  readonly image?: ModalTokens | undefined;
 }
 
 export const NO_USAGE: TokenUsage = Object.freeze({
@@ -66,6 +74,14 @@ export function isCounted(usage: Usage): boolean {
     (usage.units === undefined || isCount(usage.units)) &&
     isCount(totalTokensOf(usage))
   );
+}
+
+/** Whether the tokens of audio and images are counts, and no more than those of the classes that contain them. */
+export function areModalitiesCounted({ audio, image, ...classes }: Usage): boolean {
+  return MODAL_CLASSES.every(([name]) => {
+    const [heard, seen] = [audio?.[name] ?? 0, image?.[name] ?? 0];
+    return isCount(heard) && isCount(seen) && heard + seen <= classes[name];
+  });
 }
 
 /**
@@ -120,4 +136,24 @@ export function cutUsage(usage: Usage, bound: UsageBound, order: readonly InputC
     excess -= tokens;
   }
   return cut;
+}
+
+/** Reduces the tokens of audio and images to those of the classes that contain them. */
+export function fitModalities(usage: Usage): Usage {
+  const audio = usage.audio && fitInto(usage.audio, usage);
+  const rest = audio ? mapClasses((name) => usage[name] - audio[name]) : usage;
+  const image = usage.image && fitInto(usage.image, rest);
+  return { ...usage, ...(audio && { audio }), ...(image && { image }) };
+}
+
+function fitInto(tokens: ModalTokens, classes: ModalTokens): ModalTokens {
+  return mapClasses((name) => Math.min(tokens[name], classes[name]));
+}
+
+function mapClasses(map: (name: keyof ModalTokens) => number): ModalTokens {
+  return {
+    inputTokens: map("inputTokens"),
+    cachedInputTokens: map("cachedInputTokens"),
+    outputTokens: map("outputTokens"),
+  };
 }

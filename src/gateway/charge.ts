@@ -2,7 +2,8 @@ import type { Body, Soon } from "../bodies/body.ts";
 import { costOf, type Price } from "../domain/model.ts";
 import type { Nanos } from "../domain/money.ts";
 import type { Tier } from "../domain/tiers.ts";
-import { inputTokensOf, NO_USAGE, type Usage } from "../domain/usage.ts";
+import { hasFees } from "../domain/tool-fees.ts";
+import { fitModalities, inputTokensOf, NO_USAGE, type Usage } from "../domain/usage.ts";
 import type { ChargeSource } from "../ledger/records.ts";
 import type { Gateway } from "./gateway.ts";
 import { estimateInputTokens, priceOf, pricesOf, totalOutputMaxOf, usualUnitsOf } from "./quote.ts";
@@ -113,7 +114,8 @@ async function estimate(metered: Metered, tokens: Gateway["tokens"], progress: P
   const outsideText = tokenIds + fileTokens + images * quote.model.imageTokens;
   const inText = prompt === undefined ? estimateInputTokens(quote) : counted.inputTokens;
   const inputTokens = Math.min(inText + outsideText, quote.inputTokens);
-  const asCounted = chargeUsage(metered, "estimated", { ...NO_USAGE, inputTokens, outputTokens });
+  const { calls } = reported;
+  const asCounted = chargeUsage(metered, "estimated", { ...NO_USAGE, inputTokens, outputTokens, calls });
   return asCounted.amount >= asReported.amount ? asCounted : asReported;
 }
 
@@ -163,10 +165,15 @@ function mayUndercharge({ meter, quote }: Metered, reported: Usage): boolean {
   return ofInput < costOf(counted, priceOf(quote, candidate, counted, served));
 }
 
-function chargeUsage({ meter, quote }: Metered, source: ChargeSource, usage: Usage): Charge {
+function chargeUsage({ meter, quote }: Metered, source: ChargeSource, counted: Usage): Charge {
   if (!meter.candidate) return NOTHING;
+  // An estimate may have less output than the report that its other parts come from.
+  const usage = counted.audio || counted.image ? fitModalities(counted) : counted;
   const { price, cost, tier, isDoubted } = pricesOf(quote, meter.candidate, usage, meter.servedTier);
   const amount = costOf(usage, price);
+  // The cost of a tool is unknown where only its price is written.
+  const isCostKnown = cost !== undefined && (!usage.calls || hasFees(usage.calls, cost.tools));
+  const upstreamCost = isCostKnown ? costOf(usage, cost) : undefined;
   return {
     amount,
     source,
@@ -174,7 +181,7 @@ function chargeUsage({ meter, quote }: Metered, source: ChargeSource, usage: Usa
     price,
     tier,
     isTierDoubted: isDoubted,
-    upstreamCost: cost === price ? amount : cost && costOf(usage, cost),
+    upstreamCost: cost === price ? amount : upstreamCost,
   };
 }
 

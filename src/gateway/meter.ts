@@ -1,6 +1,7 @@
 import { cheapestFirst, costOf } from "../domain/model.ts";
 import type { Nanos } from "../domain/money.ts";
 import type { ServedTier } from "../domain/tiers.ts";
+import type { ToolCalls } from "../domain/tool-fees.ts";
 import {
   countedOf,
   cutUsage,
@@ -13,6 +14,7 @@ import {
   type UsageBound,
 } from "../domain/usage.ts";
 import type { ReplyPart } from "../wire/reply-part.ts";
+import { chargeApart } from "./priced-apart.ts";
 import {
   estimateInputTokens,
   type PricedCandidate,
@@ -29,6 +31,7 @@ const CHARS_PER_TOKEN = 4;
 export interface UsageExcess {
   readonly reported: Usage;
   readonly bound: UsageBound;
+  readonly areCallsCut: boolean;
 }
 
 /** The countable part of the reports after the cut, and the report before it. */
@@ -62,6 +65,9 @@ export class Meter {
   #counted: Usage | undefined;
   /** `#counted` cut to the request's bound; computed when first read. */
   #bounded: BoundedUsage | undefined;
+  /** The latest countable calls of each tool; `undefined` before any. */
+  #calls: ToolCalls | undefined;
+  #areCallsRejected = false;
   #pieces: string[] = [];
 
   constructor(quote: Quote, clock: () => number) {
@@ -82,6 +88,8 @@ export class Meter {
     this.#isWhole = false;
     this.#counted = undefined;
     this.#bounded = undefined;
+    this.#calls = undefined;
+    this.#areCallsRejected = false;
     if (this.#pieces.length > 0) this.#pieces = [];
   }
 
@@ -93,6 +101,7 @@ export class Meter {
       this.#counted = this.#isWhole ? usage : countedOf(usage, this.#counted);
       this.#bounded = undefined;
     }
+    if (part.calls) this.#countCalls(part.calls);
     if (part.generated !== "") {
       this.#pieces.push(part.generated);
       this.generatedChars += part.generated.length;
@@ -101,6 +110,14 @@ export class Meter {
     if (part.tier !== undefined) this.servedTier = part.tier;
     if (part.isOutput) this.firstOutputAt ??= this.#clock();
     this.isReadable ||= part.isReadable;
+  }
+
+  /** A number that is no count leaves the earlier one, and is logged as a report that cannot be. */
+  #countCalls(calls: ToolCalls): void {
+    const counted = Object.entries(calls).filter(([, count]) => isCount(count));
+    this.#areCallsRejected = counted.length < Object.keys(calls).length;
+    this.#calls = { ...this.#calls, ...Object.fromEntries(counted) };
+    this.#bounded = undefined;
   }
 
   /** Records that the client was sent a part of the answer. */
@@ -115,7 +132,7 @@ export class Meter {
 
   /** Whether the latest report was rejected because a number in it is not a whole number from 0. */
   get isUsageRejected(): boolean {
-    return this.#usage !== undefined && !this.#isWhole;
+    return (this.#usage !== undefined && !this.#isWhole) || this.#areCallsRejected;
   }
 
   /** The latest reported usage, cut to the request's bound; `undefined` when absent or rejected. */
@@ -159,17 +176,31 @@ export class Meter {
   }
 
   #boundedUsage(): BoundedUsage {
-    if (!this.#counted || !this.candidate) return NOTHING_COUNTED;
-    this.#bounded ??= boundUsage(this.#counted, this.#quote, this.candidate);
+    if (!this.candidate) return NOTHING_COUNTED;
+    const usage = this.#counted;
+    if (!usage && !this.#calls && !this.candidate.route.price.tools) return NOTHING_COUNTED;
+    this.#bounded ??= boundUsage(this.#quote, this.candidate, {
+      usage: usage ?? NO_USAGE,
+      calls: this.#calls,
+    });
     return this.#bounded;
   }
 }
 
-function boundUsage(usage: Usage, quote: Quote, candidate: PricedCandidate): BoundedUsage {
+interface Reported {
+  readonly usage: Usage;
+  readonly calls: ToolCalls | undefined;
+}
+
+function boundUsage(quote: Quote, candidate: PricedCandidate, { usage, calls }: Reported): BoundedUsage {
   const bound = usageBoundOf(quote, candidate);
-  if (isWithin(usage, bound)) return { counted: usage, excess: undefined };
-  const counted = cutUsage(usage, bound, cheapestFirst(candidate.route.price));
-  return { counted, excess: { reported: usage, bound } };
+  const isBounded = isWithin(usage, bound);
+  const counted = isBounded ? usage : cutUsage(usage, bound, cheapestFirst(candidate.route.price));
+  const charged = chargeApart(quote, candidate, counted, { usage, calls });
+  if (isBounded && !charged.isCut) return { counted: charged.usage, excess: undefined };
+  const { areCallsCut } = charged;
+  const reported = calls ? { ...usage, calls } : usage;
+  return { counted: charged.usage, excess: { reported, bound, areCallsCut } };
 }
 
 /** Reads the report of an answer that is charged by unit; its tokens have no price. */

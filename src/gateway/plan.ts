@@ -11,6 +11,7 @@ import { type FormatPair, findFormatPair, passthroughContext } from "../wire/for
 import type { ModelRequest, RequestHead } from "../wire/model-request.ts";
 import { chooseAble } from "./abilities.ts";
 import type { Gateway } from "./gateway.ts";
+import { findUnpricedAsk, toolBoundFor } from "./priced-apart.ts";
 import { outputTokensMaxOf } from "./quote.ts";
 import type { Call, Candidate, Plan } from "./request.ts";
 import { mayAsk, offerTier } from "./tier-prices.ts";
@@ -94,6 +95,7 @@ function findReachable(
   let refused: string | undefined;
   /** Whether a route has the tier that the request asks for, which the key may not. */
   let isTierForbidden = false;
+  let unpriced: string | undefined;
   for (const route of model.routes) {
     const upstream = upstreams.get(route.upstream);
     const pair = upstream && findFormatPair(call.wire, upstream.surfacesOf(route.upstreamModel));
@@ -108,9 +110,16 @@ function findReachable(
       isTierForbidden = true;
       continue;
     }
+    const unpricedPath = pair.isPassthrough ? findUnpricedAsk(request, route.price) : undefined;
+    if (unpricedPath !== undefined) {
+      unpriced = unpricedPath;
+      continue;
+    }
     const { optIns } = pair.format;
     const hostOptions = optIns?.optionsFor(route, upstream.messagesHost, call.headers);
-    const own = printOptionsFor(route, upstream, options);
+    const planned = printOptionsFor(route, upstream, options);
+    const toolBound = request.tools && toolBoundFor({ model, request }, route.price);
+    const own = toolBound ? { ...planned, toolBound } : planned;
     const hosted = hostOptions ? { ...own, ...hostOptions } : own;
     const printOptions = request.tier ? { ...hosted, tier: request.tier.asked } : hosted;
     // Features of the client are sent only where its body passes through.
@@ -121,6 +130,8 @@ function findReachable(
   if (reachable.length === 0 && isTierForbidden) throw new GatewayError("tier_not_allowed");
   if (refused !== undefined && reachable.length === 0)
     throw new GatewayError("untranslatable", { path: refused });
+  if (unpriced !== undefined && reachable.length === 0)
+    throw new GatewayError("unpriced_field", { path: unpriced });
   if (reachable.length === 0 && request.tier)
     throw new GatewayError("unpriced_field", { path: request.tier.path });
   return reachable;

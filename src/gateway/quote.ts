@@ -1,11 +1,4 @@
-import {
-  dearestInput,
-  longCostOf,
-  type Model,
-  type Price,
-  type Route,
-  type RoutePrices,
-} from "../domain/model.ts";
+import { fillApart, longCostOf, type Model, type Price, type Route, type RoutePrices } from "../domain/model.ts";
 import { type Nanos, nanosToPicos, type PicosPerToken, picosToNanos } from "../domain/money.ts";
 import type { ServedTier, TierOffer } from "../domain/tiers.ts";
 import { answeredUnit, dearestUnit, findUnpriced, type UnitKind, type UnitPrice } from "../domain/units.ts";
@@ -20,7 +13,8 @@ import { GatewayError } from "../errors.ts";
 import type { RequestTrace } from "../telemetry/request-trace.ts";
 import type { AnswerReader } from "../wire/format-pair.ts";
 import type { InputSize, RequestHead } from "../wire/model-request.ts";
-import { dearestOf, offeredPrices, servedPrices, type TieredPrices } from "./tier-prices.ts";
+import { dearestFees, dearestInputOf, dearestOutputOf } from "./priced-apart.ts";
+import { offeredPrices, servedPrices, type TieredPrices } from "./tier-prices.ts";
 
 /**
  * An output limit that the client did not set is never lowered below this many tokens beside its reasoning.
@@ -60,7 +54,7 @@ export interface Quote {
   readonly request: RequestHead;
   /** Most tokens of one prompt and its answer: the widest window of the candidates. */
   readonly contextWindow: number;
-  /** The highest prices among the candidates; `units` is that of all units together. */
+  /** The highest prices among the candidates; `units` is that of all units and calls of tools together. */
   readonly prices: {
     readonly input: PicosPerToken;
     readonly output: PicosPerToken;
@@ -242,26 +236,23 @@ function highestPrices(plan: QuotedPlan, contextWindow: number, inputTokens: num
   let input: PicosPerToken = 0n;
   let output: PicosPerToken = 0n;
   let units = 0n;
-  for (const { route, tier } of plan.candidates) {
-    const { price, longPrice = price } = route;
-    if (tier) {
-      const offered = [price, ...(isLong ? [longPrice] : [])].flatMap((each) => offeredPrices(each, tier));
-      input = larger(input, dearestOf(offered, dearestInput));
-      output = larger(
-        output,
-        dearestOf(offered, (each) => each.output),
-      );
-      continue;
-    }
-    if (price.unit) units = larger(units, dearestUnits(price.unit, plan.request));
-    input = larger(input, dearestInput(price));
-    output = larger(output, price.output);
-    if (isLong) {
-      input = larger(input, dearestInput(longPrice));
-      output = larger(output, longPrice.output);
+  const { request } = plan;
+  for (const candidate of plan.candidates) {
+    const { price, longPrice = price } = candidate.route;
+    if (price.unit) units = larger(units, dearestUnits(price.unit, request));
+    if (price.tools) units = larger(units, dearestFees(plan, candidate));
+    for (const each of heldPrices(price, isLong ? longPrice : price, candidate.tier)) {
+      input = larger(input, dearestInputOf(each, request));
+      output = larger(output, dearestOutputOf(each, request));
     }
   }
   return { input, output, units };
+}
+
+/** The prices of which a hold takes the dearest. */
+function heldPrices(price: Price, longPrice: Price, tier: TierOffer | undefined): readonly Price[] {
+  const both = price === longPrice ? [price] : [price, longPrice];
+  return tier ? both.flatMap((each) => offeredPrices(each, tier).map((of) => fillApart(of, each))) : both;
 }
 
 /** The most that the units of a request may cost. Throws `unpriced_field` for an image without a price. */

@@ -182,7 +182,10 @@ function reportExcess({ log, metrics }: Gateway, { call, meter }: HeldRequest): 
   if (outputTokens > bound.outputTokens) metrics.aboveBound(upstream, "output");
   const { units = 0 } = reported;
   if (units > (bound.units ?? 0)) metrics.aboveBound(upstream, "units");
+  const { calls } = reported;
+  if (excess.areCallsCut) metrics.aboveBound(upstream, "calls");
   const maxima = { inputTokensMax: bound.inputTokens, outputTokensMax: bound.outputTokens };
-  const numbers = units > 0 ? { units, unitsMax: bound.units } : { inputTokens, outputTokens, ...maxima };
+  const tokens = { inputTokens, outputTokens, ...maxima, ...(calls && { calls: { ...calls } }) };
+  const numbers = units > 0 ? { units, unitsMax: bound.units } : tokens;
   log.error({ request: call.id, upstream, model, ...numbers }, "usage above bound");
 }

@@ -1,4 +1,12 @@
-import type { MessagesHost, Price, Route, RoutePrices, Surface, TokenPrice } from "../domain/model.ts";
+import {
+  fillApart,
+  type MessagesHost,
+  type Price,
+  type Route,
+  type RoutePrices,
+  type Surface,
+  type TokenPrice,
+} from "../domain/model.ts";
 import type { PicosPerToken } from "../domain/money.ts";
 import type { ServedTier, Tier, TierDemand, TierOffer } from "../domain/tiers.ts";
 import { chosenTiers, sendableTiers } from "../wire/tiers.ts";
@@ -92,7 +100,12 @@ function pricesOfTier(
   tier: Tier | undefined,
 ): TieredPrices {
   if (tier === undefined) return { price, cost };
-  return { price: tierPriceOf(price, tier) ?? price, cost: cost && tierPriceOf(cost, tier), tier };
+  const ofCost = cost && tierPriceOf(cost, tier);
+  return {
+    price: fillApart(tierPriceOf(price, tier) ?? price, price),
+    cost: ofCost && fillApart(ofCost, cost),
+    tier,
+  };
 }
 
 const CLASSES = ["input", "output", "cachedInput", "cacheWrite", "cacheWrite1h"] as const;

@@ -72,6 +72,7 @@ export type * from "./tollgate/ledger/v1/OutcomeFacts.ts";
 export type * from "./tollgate/ledger/v1/PingRequest.ts";
 export type * from "./tollgate/ledger/v1/PingResponse.ts";
 export type * from "./tollgate/ledger/v1/Price.ts";
+export type * from "./tollgate/ledger/v1/PricedItem.ts";
 export type * from "./tollgate/ledger/v1/QueryUsageRequest.ts";
 export type * from "./tollgate/ledger/v1/QueryUsageResponse.ts";
 export type * from "./tollgate/ledger/v1/ReleaseHoldRequest.ts";

@@ -1,7 +1,9 @@
 import { Elysia } from "elysia";
 import type { Caller } from "../accounts/keys/key.ts";
 import type { Catalog } from "../catalog/catalog.ts";
-import { type Capability, type Model, printPrices, printTiers } from "../domain/model.ts";
+import { printModalPrice } from "../domain/modalities.ts";
+import { type Capability, type Model, type Price, printPrices, printTiers } from "../domain/model.ts";
+import { printToolFees } from "../domain/tool-fees.ts";
 import { printUnitPrice } from "../domain/units.ts";
 import { GatewayError } from "../errors.ts";
 import { mayUse } from "../gateway/plan.ts";
@@ -75,7 +77,19 @@ function printModel(model: Model): object {
     ...(model.price.tiers ? { tier_prices_usd_per_million_tokens: printTiers(model.price) } : {}),
     ...(model.can ? printAbilities(model.can) : {}),
     ...(model.price.unit ? { price_usd_per_unit: printUnitPrice(model.price.unit) } : {}),
+    ...(model.price.tools ? { price_usd_per_call: printToolFees(model.price.tools) } : {}),
+    ...printModalities(model.price),
   };
+}
+
+/** The prices of audio and image tokens, where they differ from text. */
+function printModalities({ audio, image }: Price): object {
+  if (!audio && !image) return {};
+  const prices = {
+    ...(audio && { audio: printModalPrice(audio) }),
+    ...(image && { image: printModalPrice(image) }),
+  };
+  return { price_usd_per_million_tokens_apart: prices };
 }
 
 const MODALITIES: readonly (readonly [ability: Capability, modality: string])[] = [

@@ -1,5 +1,6 @@
+import { itemsOf } from "../domain/items.ts";
 import { printPrices, savedByCaching } from "../domain/model.ts";
-import { printPicos, printUsd } from "../domain/money.ts";
+import { printPicos, printPrice, printUsd } from "../domain/money.ts";
 import type { Usage } from "../domain/usage.ts";
 import { printTime } from "../time.ts";
 import type { OutcomeFacts, Receipt } from "./records.ts";
@@ -28,6 +29,8 @@ export function printReceipt(receipt: Receipt): object {
     price_usd_per_million_tokens: outcome?.price ? printPrices(outcome.price) : null,
     saved_by_caching_usd: printSaved(receipt),
     units: outcome ? printUnits(outcome) : null,
+    tool_calls: outcome ? printCalls(outcome) : [],
+    priced_apart: outcome ? printModalities(outcome) : [],
     first_output_ms: outcome?.firstOutputMs ?? null,
     total_ms: outcome?.totalMs ?? null,
     attempts: outcome?.attempts ?? [],
@@ -58,6 +61,34 @@ export function printOperatorReceipt(receipt: Receipt): object {
 function printUnits({ usage, price }: OutcomeFacts): object | null {
   if (!price?.unit || usage?.units === undefined) return null;
   return { unit: price.unit.name, count: usage.units, usd_per_unit: printPicos(price.unit.picos) };
+}
+
+/** The calls of tools at the provider, with the fee of one. */
+function printCalls({ usage, price }: OutcomeFacts): readonly PrintedCalls[] {
+  return Object.entries(usage?.calls ?? {}).map(([tool, calls]) => {
+    return { tool, calls, usd_per_call: printPicos(price?.tools?.[tool] ?? 0n) };
+  });
+}
+
+interface PrintedCalls {
+  readonly tool: string;
+  readonly calls: number;
+  readonly usd_per_call: string;
+}
+
+/** The tokens of audio and images, which `usage` contains, at prices of their own. */
+function printModalities({ usage, price }: OutcomeFacts): readonly PrintedTokens[] {
+  if (!price || !usage || (!usage.audio && !usage.image)) return [];
+  return itemsOf({ ...price, tools: undefined }, { ...usage, calls: undefined }).map(
+    ({ name, count, picos }) => ({ tokens: name, count, usd_per_million_tokens: printPrice(picos) }),
+  );
+}
+
+interface PrintedTokens {
+  /** "audio.input", "image.output". */
+  readonly tokens: string;
+  readonly count: number;
+  readonly usd_per_million_tokens: string;
 }
 
 function printUsage(usage: Usage): object {

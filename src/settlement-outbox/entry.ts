@@ -1,4 +1,5 @@
 import { type Database, SQLiteError } from "bun:sqlite";
+import { itemsOf, parseItems, printItems, readItems } from "../domain/items.ts";
 import type { Price, TokenPrice } from "../domain/model.ts";
 import type { TraceContext } from "../domain/trace-context.ts";
 import type { UnitName } from "../domain/units.ts";
@@ -76,6 +77,8 @@ type PrintedEntry = Omit<ReleaseRequest, "facts" | "taken"> & {
   readonly amount?: string | undefined;
   readonly facts: Omit<OutcomeFacts, "price" | "upstreamCost"> & {
     readonly price?: PrintedPrice | undefined;
+    /** Absent where nothing but tokens of text was charged, and in the entries of older versions. */
+    readonly items?: string | undefined;
     /** Like `amount`. Absent in the entries of older versions. */
     readonly upstreamCost?: string | undefined;
   };
@@ -90,7 +93,8 @@ type PrintedPrice = Record<keyof TokenPrice, string> & {
 
 /** Prints an entry as JSON. Throws TypeError when the metadata cannot be expressed in JSON. */
 export function printEntry({ kind, request }: OutboxEntry): string {
-  const { price, upstreamCost } = request.facts;
+  const { price, usage, upstreamCost } = request.facts;
+  const items = price && usage ? itemsOf(price, usage) : [];
   const { taken } = request;
   const printed: PrintedEntry = {
     ...request,
@@ -99,6 +103,7 @@ export function printEntry({ kind, request }: OutboxEntry): string {
     facts: {
       ...request.facts,
       price: price && printPrice(price),
+      ...(items.length > 0 && { items: printItems(items) }),
       upstreamCost: upstreamCost === undefined ? undefined : String(upstreamCost),
     },
     taken: taken && { ...taken, granted: String(taken.granted) },
@@ -110,11 +115,13 @@ export function printEntry({ kind, request }: OutboxEntry): string {
 export function parseEntry(text: string): OutboxEntry {
   // Safe because the caller has compared the checksum of the text.
   const { kind, amount, facts, taken, ...rest } = JSON.parse(text) as PrintedEntry;
-  const price = facts.price && parsePrice(facts.price);
+  const { items, ...outcome } = facts;
+  const read = items === undefined ? undefined : readItems(parseItems(items));
+  const price = facts.price && { ...parsePrice(facts.price), ...read?.price };
   const upstreamCost = facts.upstreamCost === undefined ? undefined : BigInt(facts.upstreamCost);
   const request = {
     ...rest,
-    facts: { ...facts, price, upstreamCost },
+    facts: { ...outcome, price, upstreamCost },
     ...(taken && { taken: { ...taken, granted: BigInt(taken.granted) } }),
   };
   if (kind === "abandon") return { kind: "release_if_held", request };

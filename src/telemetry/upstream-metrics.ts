@@ -20,7 +20,7 @@ export interface UpstreamMetrics {
   aboveBound(upstream: string, kind: UsageKind): void;
 }
 
-type UsageKind = "input" | "output" | "units" | "tier";
+type UsageKind = "input" | "output" | "units" | "tier" | "calls";
 
 /** {@link UpstreamMetrics} that can be printed. */
 export interface CountedUpstreams extends UpstreamMetrics {
@@ -73,7 +73,7 @@ export function countUpstreams(): CountedUpstreams {
       isOpen: false,
       calls: 0,
       attempts,
-      aboveBound: { input: 0, output: 0, units: 0, tier: 0 },
+      aboveBound: { input: 0, output: 0, units: 0, tier: 0, calls: 0 },
     };
     tallies.set(upstream, tally);
     return tally;

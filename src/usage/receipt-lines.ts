@@ -1,3 +1,5 @@
+import { itemsOf, type PricedItem } from "../domain/items.ts";
+import { MODALITIES } from "../domain/modalities.ts";
 import type { TokenPrice } from "../domain/model.ts";
 import { formatExact, type Nanos, nanosToPicos, type PicosPerToken } from "../domain/money.ts";
 import { NO_USAGE, type TokenUsage, type Usage } from "../domain/usage.ts";
@@ -42,14 +44,25 @@ export function linesOf({ captured, outcome }: Pick<Receipt, "captured" | "outco
   return { lines: [...lines, { name: "other", count: 0, price: 0n, amount: left }], rounding: 0n };
 }
 
-/** Everything that a request was charged for: tokens by class, or units. */
+/** Everything that a request was charged for: tokens by class, calls of tools, or units. */
 function countedOf({ usage = NO_USAGE, price }: OutcomeFacts): readonly ChargeLine[] {
   if (!price) return [];
   const { unit } = price;
   const { units }: Usage = usage;
-  const tokens = CLASSES.map(([name, tokensOf, priceOf]) => lineOf(name, usage[tokensOf], price[priceOf]));
-  const all = unit && units !== undefined ? [...tokens, lineOf(unit.name, units, unit.picos)] : tokens;
+  const apart = itemsOf(price, usage);
+  const tokens = CLASSES.map(([name, tokensOf, priceOf]) =>
+    lineOf(name, usage[tokensOf] - countApart(apart, name), price[priceOf]),
+  );
+  const items = apart.map(({ name, count, picos }) => lineOf(name, count, picos));
+  const ofUnits = unit && units !== undefined ? [lineOf(unit.name, units, unit.picos)] : [];
+  const all = [...tokens, ...items, ...ofUnits];
   return all.filter(({ count }) => count > 0);
+}
+
+/** Tokens of a class that have a price of their own. */
+function countApart(items: readonly PricedItem[], name: string): number {
+  const own = MODALITIES.map((modality) => `${modality}.${name}`);
+  return items.reduce((sum, item) => (own.includes(item.name) ? sum + item.count : sum), 0);
 }
 
 function lineOf(name: string, count: number, price: PicosPerToken): ChargeLine {

@@ -1,6 +1,7 @@
 import type { ChatRequest } from "../domain/chat-request.ts";
 import type { Capability, MessagesHost } from "../domain/model.ts";
 import type { TierDemand } from "../domain/tiers.ts";
+import type { ToolDemands } from "../domain/tool-fees.ts";
 import type { UnitDemand } from "../domain/units.ts";
 
 /** The size of a request's input, as far as its price can depend on it. */
@@ -55,6 +56,12 @@ export interface RequestHead {
   readonly tier?: TierDemand | undefined;
   /** What a model that is priced by unit charges for; `undefined` for formats without units. */
   readonly units?: UnitDemand | undefined;
+  /** The tools that may run at the provider, at a fee; `undefined` for none. */
+  readonly tools?: ToolDemands | undefined;
+  /** The field that asks for spoken output; `undefined` for text. */
+  readonly audioOutput?: string | undefined;
+  /** The field that asks for images in the answer of a conversation; `undefined` for none. */
+  readonly imageOutput?: string | undefined;
   /** "model" in formats that cannot limit the output: each choice may have the model's maximum. */
   readonly outputTokensBound?: "model" | undefined;
   /** Output tokens of each choice beside the model's maximum, for partial images. Default: 0. */
@@ -101,6 +108,15 @@ export interface UpstreamRequestOptions extends HostOptions {
   readonly outputTokensMax: number;
   /** The upstream's name of the output limit; `undefined` keeps the client's field. */
   readonly outputLimitField: "max_tokens" | "max_completion_tokens" | undefined;
+  /** Set where the provider may run tools at a fee. */
+  readonly toolBound?: ToolBound | undefined;
+}
+
+/** The bound of tool calls that is sent where the client sets none. */
+export interface ToolBound {
+  /** The tools that have a fee. */
+  readonly names: readonly string[];
+  readonly callsMax: number;
 }
 
 /** What a body in the messages format depends on beside the model: its route and its host. */

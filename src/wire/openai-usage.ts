@@ -1,6 +1,7 @@
 import type { UsageEvent } from "../domain/chat-event.ts";
+import { type ModalTokens, modalTokens } from "../domain/modalities.ts";
 import { inputTokensOf, isCount, isCounted, totalTokensOf, type Usage } from "../domain/usage.ts";
-import { isJsonObject, isSet, type JsonObject, readArray } from "./json/read.ts";
+import { isJsonObject, isSet, type JsonObject, readArray, readCount } from "./json/read.ts";
 
 /**
  * Reads a usage with {@link splitUsage}; `undefined` for anything but an object.
@@ -13,6 +14,7 @@ export function readUsage(usage: unknown): Usage | undefined {
     input: usage.prompt_tokens,
     output: usage.completion_tokens,
     inputDetails: usage.prompt_tokens_details ?? usage.prompt_token_details,
+    outputDetails: usage.completion_tokens_details,
     reasoning: readReasoningTokens(usage),
   });
 }
@@ -73,6 +75,7 @@ interface ReportedTotals {
   readonly input: unknown;
   readonly output: unknown;
   readonly inputDetails: unknown;
+  readonly outputDetails: unknown;
   readonly reasoning: number | undefined;
 }
 
@@ -92,7 +95,7 @@ export function splitUsage(usage: JsonObject, reported: ReportedTotals): Usage |
   const { reasoning } = reported;
   const extra = findExtraTokens({ input, output, cached, reasoning, total: usage.total_tokens });
   const all = input + extra.input;
-  return {
+  const split = {
     // A host with more cached than input tokens counts them beside the input, so both are charged.
     inputTokens: all >= cached ? all - cached : all,
     cachedInputTokens,
@@ -100,6 +103,33 @@ export function splitUsage(usage: JsonObject, reported: ReportedTotals): Usage |
     cacheWrite1hTokens: 0,
     outputTokens: output + extra.output,
   };
+  return addModalities(split, details, readDetails(reported.outputDetails));
+}
+
+/**
+ * Adds the tokens of audio and images that a usage reports apart. Those of the input include the cached ones.
+ *
+ * @see https://platform.openai.com/docs/api-reference/chat `prompt_tokens_details.audio_tokens`
+ */
+function addModalities(usage: Usage, input: JsonObject, output: JsonObject): Usage {
+  const audio = readModality("audio_tokens", usage, { input, output });
+  const image = readModality("image_tokens", usage, { input, output });
+  return audio || image ? { ...usage, ...(audio && { audio }), ...(image && { image }) } : usage;
+}
+
+function readModality(
+  name: "audio_tokens" | "image_tokens",
+  { inputTokens, cachedInputTokens }: Usage,
+  { input, output }: { readonly input: JsonObject; readonly output: JsonObject },
+): ModalTokens | undefined {
+  const [all, generated] = [readCount(input[name]), readCount(output[name])];
+  if (all === 0 && generated === 0) return undefined;
+  const known = readDetails(input.cached_tokens_details)[name];
+  // Without a count of its own, only what is more than the uncached input was cached.
+  const cached = isSet(known)
+    ? readCount(known)
+    : Math.min(Math.max(all - inputTokens, 0), cachedInputTokens);
+  return modalTokens(all - cached, cached, generated);
 }
 
 function readTotal(value: unknown): number {

@@ -1,5 +1,6 @@
 import type { Surface } from "../domain/model.ts";
 import type { ServedTier } from "../domain/tiers.ts";
+import type { ToolCalls } from "../domain/tool-fees.ts";
 import type { UnitKind } from "../domain/units.ts";
 import type { Usage } from "../domain/usage.ts";
 import { editElements, sliceMember } from "./json/edit.ts";
@@ -24,6 +25,8 @@ export interface ReplyPart {
   readonly tier?: ServedTier | undefined;
   /** The units that the answer counts or reports; replaces those of earlier parts. */
   readonly units?: ReportedUnits | undefined;
+  /** How often each of the request's tools ran so far; replaces those of earlier parts. NaN for an impossible report. */
+  readonly calls?: ToolCalls | undefined;
   /** Images that came or began, and whose tokens `usage` lacks; replaces those of earlier parts. */
   readonly unreportedImages?: number | undefined;
   /** The content type of a whole answer. Default: JSON. */

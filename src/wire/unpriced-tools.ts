@@ -22,11 +22,19 @@ const MODEL = new Set(["model"]);
 const HOLDERS = ["svg", "parameters"];
 
 /** Rejects plugins, searches and tools that have a price of their own. Throws `unpriced_field`. */
-export function rejectUnpricedAbilities(body: JsonObject): void {
-  rejectUnpricedPlugins(body);
-  rejectSearches(body);
+export function rejectUnpricedAbilities(body: JsonObject, priced = NOTHING_PRICED): void {
+  rejectUnpricedPlugins(body, priced);
+  rejectSearches(body, priced);
   rejectUnpricedTools(readArray(body.tools));
 }
+
+/** What a format reads itself, because its calls are bounded. */
+interface PricedAbilities {
+  readonly fields: readonly string[];
+  isPlugin(plugin: JsonObject): boolean;
+}
+
+const NOTHING_PRICED: PricedAbilities = { fields: [], isPlugin: () => false };
 
 /**
  * Rejects tools that run at the provider with a model of the caller's choice. Throws `unpriced_field` with a
@@ -103,8 +111,10 @@ const PLUGINS: readonly unknown[] = ["response-healing", "context-compression", 
 const FREE_ENGINES: readonly unknown[] = ["native", "pdf-text", "cloudflare-ai"];
 
 /** Throws `unpriced_field` for a plug-in that is not known to keep the model and the price of tokens. */
-function rejectUnpricedPlugins(body: JsonObject): void {
-  const position = readList(body, "plugins").findIndex((plugin) => !isFreePlugin(plugin));
+function rejectUnpricedPlugins(body: JsonObject, priced: PricedAbilities): void {
+  const position = readList(body, "plugins").findIndex(
+    (plugin) => !isFreePlugin(plugin) && !(isJsonObject(plugin) && priced.isPlugin(plugin)),
+  );
   if (position >= 0) rejectUnpricedField(`plugins[${position}].id`);
 }
 
@@ -136,13 +146,13 @@ const EXTRA_BODY = "extra_body";
 export const SEARCH_FIELDS: readonly string[] = Object.keys(SEARCHES);
 
 /** Throws `unpriced_field` for a field that enables a search at the provider, whose fee no price holds. */
-function rejectSearches(body: JsonObject): void {
+function rejectSearches(body: JsonObject, { fields }: PricedAbilities): void {
   const extra = body[EXTRA_BODY];
-  const [own, inExtra] = [findSearch(body), isJsonObject(extra) ? findSearch(extra) : undefined];
+  const [own, inExtra] = [findSearch(body, fields), isJsonObject(extra) ? findSearch(extra) : undefined];
   if (own !== undefined) rejectUnpricedField(own);
   if (inExtra !== undefined) rejectUnpricedField(`${EXTRA_BODY}.${inExtra}`);
 }
 
-function findSearch(body: JsonObject): string | undefined {
-  return SEARCH_FIELDS.find((name) => name in body && SEARCHES[name]?.(body[name]));
+function findSearch(body: JsonObject, priced: readonly string[] = []): string | undefined {
+  return SEARCH_FIELDS.find((name) => name in body && !priced.includes(name) && SEARCHES[name]?.(body[name]));
 }

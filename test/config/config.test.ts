@@ -41,6 +41,7 @@ function keysOf(node: unknown, section = ""): readonly string[] {
         "exports",
         "callers",
         "headers",
+        "tools",
         "anthropic_beta_names",
         "tiers",
       ].includes(section) || Array.isArray(node);

@@ -260,16 +260,6 @@ describe("findKnownWarnings", () => {
     ]);
   });
 
-  test("warns of costs that the price does not hold", () => {
-    expect(on("2026-02-01", { otherCost: { audio_input: "32.00", request: "0.014" } })).toEqual([
-      [
-        "models.m.routes[0]",
-        "other_cost",
-        "also costs 32.00 USD per million tokens of audio input and 0.014 USD per request, which the price does not hold",
-      ],
-    ]);
-  });
-
   test("warns of a model of the responses format at an upstream without it, by any way to name it", () => {
     const { known: found } = loadYaml(`
 upstreams:

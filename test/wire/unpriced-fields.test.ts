@@ -48,8 +48,7 @@ const EVERYWHERE: readonly (readonly [path: string, members: object])[] = [
   ["num_return_sequences", { num_return_sequences: 4 }],
   ["lora_path", { lora_path: "dear" }],
   ["lora_id", { lora_id: "dear" }],
-  ["modalities", { modalities: ["text", "audio"] }],
-  ["modalities", { modalities: ["image"] }],
+  ["modalities", { modalities: ["text", "video"] }],
   ["modalities", { modalities: "audio" }],
   ["compound_custom.models", { compound_custom: { models: { answering_model: "dear" } } }],
   ["safety_model", { safety_model: "guard" }],
@@ -126,8 +125,6 @@ const OF_FORMAT: readonly (readonly [format: keyof typeof WIRES, path: string, m
 
 /** Fields that enable searches at the provider, by the path in the error. */
 const SEARCHES: readonly (readonly [path: string, members: object])[] = [
-  ["web_search_options", { web_search_options: {} }],
-  ["web_search_options", { web_search_options: { search_context_size: "high" } }],
   ["search_parameters", { search_parameters: {} }],
   ["search_parameters", { search_parameters: { mode: "auto" } }],
   ["search_parameters", { search_parameters: { Mode: "off" } }],

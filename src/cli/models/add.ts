@@ -148,7 +148,7 @@ function limitsOf({ contextWindow, maxOutputTokens }: ModelsAddOptions): object 
   };
 }
 
-/** Returns what `check` would warn of: a model near or past its end, an old price, costs beside the price. */
+/** Returns what `check` would warn of: a model near or past its end, and an old price. */
 function findWarnings(models: readonly KnownModel[], known: KnownModels): readonly string[] {
   const filled = models.map((model) => ({
     place: [],
@@ -157,7 +157,6 @@ function findWarnings(models: readonly KnownModel[], known: KnownModels): readon
     source: model.source,
     checked: known.checkedOn(model),
     ends: model.ends,
-    otherCost: model.other_cost,
   }));
   return findKnownWarnings(filled, Date.now()).map(({ known: id, text }) => `${id} ${text}`);
 }

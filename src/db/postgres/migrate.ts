@@ -29,6 +29,7 @@ import signedPayments from "./migrations/0024_signed_payments.sql" with { type: 
 import grantedTransfers from "./migrations/0025_granted_transfers.sql" with { type: "text" };
 import planOrders from "./migrations/0026_plan_orders.sql" with { type: "text" };
 import tiers from "./migrations/0027_tiers.sql" with { type: "text" };
+import receiptItems from "./migrations/0028_receipt_items.sql" with { type: "text" };
 
 /**
  * Every migration in order. Generated migrations are added by hand; a test compares this list with the
@@ -63,6 +64,7 @@ export const MIGRATIONS: readonly string[] = [
   grantedTransfers,
   planOrders,
   tiers,
+  receiptItems,
 ];
 
 /** The id of the advisory lock of transactions that change the schema: an arbitrary number. */

@@ -32,6 +32,7 @@ import signedPayments from "./migrations/0025_signed_payments.sql" with { type: 
 import grantedTransfers from "./migrations/0026_granted_transfers.sql" with { type: "text" };
 import planOrders from "./migrations/0027_plan_orders.sql" with { type: "text" };
 import tiers from "./migrations/0028_tiers.sql" with { type: "text" };
+import receiptItems from "./migrations/0029_receipt_items.sql" with { type: "text" };
 
 /** Milliseconds that a write outside the ledger waits for a lock. The ledger's connection never waits. */
 const BUSY_MS = 2_000;
@@ -151,6 +152,7 @@ export const MIGRATIONS: readonly string[] = [
   grantedTransfers,
   planOrders,
   tiers,
+  receiptItems,
 ];
 
 /**

@@ -164,6 +164,11 @@ export const holds = (t: Columns) =>
       unitPrice: t.nanos("unit_price"),
       /** The service tier of the price; null for the standard one. */
       tier: t.text("tier"),
+      /**
+       * A JSON array of `[name, count, picos]`: calls of tools, and tokens of audio and images with prices of their
+       * own, which the tokens above contain; null for none.
+       */
+      items: t.json("items"),
     },
     (table) => [
       t.primaryKey({ columns: t.isSqlite ? [table.holdId, table.walletId] : [table.walletId, table.holdId] }),

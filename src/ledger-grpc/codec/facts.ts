@@ -1,3 +1,4 @@
+import { itemsOf, type PricedItem, readItems } from "../../domain/items.ts";
 import type { Price as OurPrice } from "../../domain/model.ts";
 import type { UnitPrice } from "../../domain/units.ts";
 import type { Usage } from "../../domain/usage.ts";
@@ -58,6 +59,7 @@ export function encodeOutcome(facts: OutcomeFacts): Proto.OutcomeFacts {
     tier: facts.tier === undefined ? undefined : encodeText(facts.tier),
     upstreamCostNanos: facts.upstreamCost === undefined ? undefined : encodeNanos(facts.upstreamCost),
     usage: facts.usage && encodeUsage(facts.usage),
+    items: facts.price && facts.usage ? encodeItems(facts.price, facts.usage) : undefined,
     firstOutputMs: facts.firstOutputMs === undefined ? undefined : encodeMs(facts.firstOutputMs),
     totalMs: facts.totalMs === undefined ? undefined : encodeMs(facts.totalMs),
     attempts: facts.attempts.slice(-ATTEMPTS_MAX).map(encodeAttempt),
@@ -76,15 +78,16 @@ export function decodeOutcome(
 ): OutcomeFacts {
   if (!wire) return { ...defaults, attempts: [] };
   const { firstOutputMs, totalMs, upstreamCostNanos } = wire;
+  const items = wire.items.length > 0 ? readItems(wire.items.map(decodeItem)) : undefined;
   return {
     outcome: wire.outcome ?? defaults.outcome,
     source: chargeSources.decodeOptional(wire.source, "outcome.source") ?? defaults.source,
     upstream: wire.upstream,
     upstreamModel: wire.upstreamModel,
-    price: wire.price ? decodePrice(wire.price) : undefined,
+    price: wire.price ? { ...decodePrice(wire.price), ...items?.price } : undefined,
     tier: wire.tier,
     upstreamCost: upstreamCostNanos === undefined ? undefined : decodeNanos(upstreamCostNanos),
-    usage: wire.usage ? decodeUsage(wire.usage) : undefined,
+    usage: wire.usage ? { ...decodeUsage(wire.usage), ...items?.usage } : undefined,
     firstOutputMs: firstOutputMs === undefined ? undefined : decodeNumber(firstOutputMs),
     totalMs: totalMs === undefined ? undefined : decodeNumber(totalMs),
     attempts: wire.attempts.map(({ upstream, key, reason, report, status, durationMs }) => ({
@@ -96,6 +99,23 @@ export function decodeOutcome(
       ms: decodeNumber(durationMs),
     })),
   };
+}
+
+/** Lists are sent only where there is something, as older servers expect. */
+function encodeItems(price: OurPrice, usage: Usage): Proto.PricedItem[] | undefined {
+  const items = itemsOf(price, usage);
+  if (items.length === 0) return undefined;
+  return items.map(({ name, count, picos }) =>
+    sparse<Proto.PricedItem>({
+      name: encodeText(name),
+      count: encodeCount(count),
+      picos: encodeNanos(picos),
+    }),
+  );
+}
+
+function decodeItem({ name, count, picos }: Proto.PricedItem__Output): PricedItem {
+  return { name, count: decodeNumber(count), picos: decodeNanos(picos) };
 }
 
 function encodeAttempt({ upstream, key, reason, report, status, ms }: Attempt): Proto.Attempt {

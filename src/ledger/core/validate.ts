@@ -1,5 +1,6 @@
 // Whether each part of a command can be stored unchanged by every database. The rules decline what cannot.
 import { DAY_MS } from "../../domain/id-time.ts";
+import { ITEMS_MAX, itemsOf } from "../../domain/items.ts";
 import type { Price } from "../../domain/model.ts";
 import { NANOS_MAX, type Nanos } from "../../domain/money.ts";
 import { SCOPE_ID_CHARACTERS_MAX, SCOPE_KINDS, SCOPES_MAX, type Scope } from "../../domain/scope.ts";
@@ -119,6 +120,7 @@ export function areOutcomeFacts(facts: OutcomeFacts): boolean {
   if (!isFact(tier) || (price !== undefined && !isPrice(price))) return false;
   if (facts.upstreamCost !== undefined && !isAmount(facts.upstreamCost)) return false;
   if (usage !== undefined && !isUsage(usage)) return false;
+  if (price && usage && (usage.calls || usage.audio || usage.image) && !areItems(price, usage)) return false;
   if (!isDuration(facts.firstOutputMs) || !isDuration(facts.totalMs)) return false;
   const kept = attempts.length > ATTEMPTS_MAX ? attempts.slice(-ATTEMPTS_MAX) : attempts;
   return kept.every(isAttempt);
@@ -142,6 +144,14 @@ function isUsage(usage: Usage): boolean {
     isCount(usage.cacheWrite1hTokens) &&
     isCount(usage.outputTokens) &&
     (usage.units === undefined || isCount(usage.units))
+  );
+}
+
+function areItems(price: Price, usage: Usage): boolean {
+  const items = itemsOf(price, usage);
+  return (
+    items.length <= ITEMS_MAX &&
+    items.every(({ name, count, picos }) => isFact(name) && isCount(count) && isAmount(picos))
   );
 }
 

@@ -55,6 +55,7 @@ const RESOLUTION: readonly Column[] = [
   ["units", "bigint"],
   ["unit_price", "bigint"],
   ["tier", "text"],
+  ["items", "json"],
 ];
 
 const WALLET_KEY: readonly Column[] = [["wallet_id", "text"]];

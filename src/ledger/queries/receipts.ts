@@ -1,4 +1,5 @@
 import { firstIdOf, ID_TIME_MAX } from "../../domain/id-time.ts";
+import { parseItems, readItems } from "../../domain/items.ts";
 import type { Price } from "../../domain/model.ts";
 import { FILTER_SCOPES_MAX } from "../../domain/scope.ts";
 import type { UnitName } from "../../domain/units.ts";
@@ -46,7 +47,7 @@ const RECEIPT_COLUMNS = `wallet_id, hold_id, key_id, state, late, granted, captu
   price_cache_write, price_cache_write_1h, input_tokens, cached_input_tokens, cache_write_tokens,
   cache_write_1h_tokens, output_tokens, first_output_ms, total_ms, upstream_cost, unit_name,
   units, unit_price, tier`;
-const JSON_COLUMNS = ["scopes", "metadata", "settle_metadata", "attempts"];
+const JSON_COLUMNS = ["scopes", "metadata", "settle_metadata", "attempts", "items"];
 
 /** The columns that {@link readReceipt} reads. */
 export function receiptColumns({ json }: Dialect): string {
@@ -92,6 +93,7 @@ interface ReceiptRow {
   readonly metadata: string | null;
   readonly settle_metadata: string | null;
   readonly attempts: string | null;
+  readonly items: string | null;
 }
 
 export function readReceipt(given: Row): Receipt {
@@ -117,20 +119,25 @@ export function readReceipt(given: Row): Receipt {
 
 function readOutcome(row: ReceiptRow): OutcomeFacts | undefined {
   if (row.outcome === null || row.source === null) return undefined;
+  const items = row.items === null ? undefined : readItems(parseItems(row.items));
   return {
     outcome: row.outcome,
     source: row.source,
     upstream: row.upstream ?? undefined,
     upstreamModel: row.upstream_model ?? undefined,
-    price: readPrice(row),
+    price: withItems(readPrice(row), items?.price),
     tier: row.tier ?? undefined,
     upstreamCost: row.upstream_cost ?? undefined,
-    usage: readUsage(row),
+    usage: withItems(readUsage(row), items?.usage),
     firstOutputMs: readNumber(row.first_output_ms),
     totalMs: readNumber(row.total_ms),
     // Safe because the column is only written with attempts.
     attempts: JSON.parse(row.attempts ?? "[]") as readonly Attempt[],
   };
+}
+
+function withItems<T extends object>(value: T | undefined, items: object | undefined): T | undefined {
+  return value && items ? { ...value, ...items } : value;
 }
 
 /** The metadata of the hold, overridden by that of its settlement. */

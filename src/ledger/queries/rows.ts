@@ -1,4 +1,5 @@
 import type { CreditSource } from "../../domain/credit.ts";
+import { itemsOf, type PricedItem, printItems } from "../../domain/items.ts";
 import type { LimitPeriod } from "../../domain/period.ts";
 import type { ScopeKind } from "../../domain/scope.ts";
 // Converts between rows of the database and the types of core/book.ts. Both stores share it.
@@ -253,7 +254,7 @@ export function stateValues(hold: Hold): readonly Value[] {
   ];
 }
 
-/** The columns of a hold that its resolution sets, `outcome` to `tier`. */
+/** The columns of a hold that its resolution sets, `outcome` to `items`. */
 export function resolutionValues({ facts, metadata }: Resolution): readonly Value[] {
   const { price, usage, firstOutputMs, totalMs } = facts;
   return [
@@ -280,7 +281,12 @@ export function resolutionValues({ facts, metadata }: Resolution): readonly Valu
     usage?.units ?? null,
     price?.unit?.picos ?? null,
     facts.tier ?? null,
+    price && usage ? storeItems(itemsOf(price, usage)) : null,
   ];
+}
+
+function storeItems(items: readonly PricedItem[]): string | null {
+  return items.length === 0 ? null : printItems(items);
 }
 
 function lastAttempts({ attempts }: OutcomeFacts): readonly Attempt[] {

@@ -112,7 +112,7 @@ const RESOLUTION = `outcome = ?, source = ?, upstream = ?, upstream_model = ?, p
   price_cached_input = ?, price_cache_write = ?, price_cache_write_1h = ?, input_tokens = ?,
   cached_input_tokens = ?, cache_write_tokens = ?, cache_write_1h_tokens = ?, output_tokens = ?,
   first_output_ms = ?, total_ms = ?, attempts = ?, settle_metadata = ?, upstream_cost = ?,
-  unit_name = ?, units = ?, unit_price = ?, tier = ?`;
+  unit_name = ?, units = ?, unit_price = ?, tier = ?, items = ?`;
 
 /** Bun takes the values as one array too, without copying them. Its types lack that form. */
 interface WriteStatement {

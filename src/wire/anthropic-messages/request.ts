@@ -2,7 +2,7 @@ import { isHostReasoning, mayHoldHostReasoning } from "../host-reasoning.ts";
 import { type Edits, editMembers, keepElements } from "../json/edit.ts";
 import { isJsonObject, isSet, type JsonObject, parseJsonObject, readArray, readText } from "../json/read.ts";
 import type { JsonMeasure } from "../json/scan.ts";
-import type { ModelRequest, UpstreamRequestOptions } from "../model-request.ts";
+import type { ModelRequest, ToolBound, UpstreamRequestOptions } from "../model-request.ts";
 import {
   DOCUMENT_SIZE,
   imageSize,
@@ -34,6 +34,7 @@ import { allowBodyBetas, BETA_FIELDS, readBodyBetas } from "./betas.ts";
 import { findUnhosted, hostEdits } from "./host-edits.ts";
 import { readChatRequest, readEndUser } from "./ingress/read-request.ts";
 import { dropNewThread, rejectStored } from "./stored.ts";
+import { boundTools, readToolDemands, rejectPaidTool } from "./tools.ts";
 
 /**
  * Fields that the gateway checks or edits. Each is sent once, so that an upstream cannot read a second value.
@@ -78,6 +79,7 @@ export function parseRequest(text: string, measured?: JsonMeasure): ModelRequest
   readList(body, "tools");
   rejectUnpriced(body, messages, repeatsKeys);
   const size = sizeOfMessages(body, messages);
+  const tools = readToolDemands(body, text, repeatsKeys);
   return {
     text,
     model,
@@ -102,6 +104,7 @@ export function parseRequest(text: string, measured?: JsonMeasure): ModelRequest
     tier: readMessagesTier(body),
     betas: readBodyBetas(body),
     unhosted: findUnhosted(body),
+    ...(tools && { tools }),
     promptText: () => promptTextOf(reread(), ["system", "messages", "tools"]),
     readChat: () => readChatRequest(reread()),
   };
@@ -113,15 +116,23 @@ export function parseRequest(text: string, measured?: JsonMeasure): ModelRequest
  * not allowed.
  */
 export function printUpstreamRequest(request: ModelRequest, options: UpstreamRequestOptions): string {
-  const edits: Edits = {
+  const { toolBound } = options;
+  const edits = withBounds(toolBound, {
     max_tokens: () => String(options.outputTokensMax),
     thread: dropNewThread,
     messages: (value) => value && dropForeignReasoning(value),
     ...(request.betas && allowBodyBetas(options.betas)),
     // Overrides the edits of betas for hosts that take them from the body.
     ...hostEdits(options, request.betas),
-  };
+  });
   return editMembers(request.text, edits, SENT_ONCE);
+}
+
+/** Sets the bounds of tools before the edits of a host. */
+function withBounds(bound: ToolBound | undefined, edits: Edits): Edits {
+  if (!bound) return edits;
+  const [own, ofHost] = [boundTools(bound), edits.tools];
+  return { ...edits, tools: (list) => (ofHost ? ofHost(own(list)) : own(list)) };
 }
 
 /**
@@ -169,7 +180,9 @@ function rejectUnpriced(body: JsonObject, messages: readonly JsonObject[], repea
 function rejectAddedTools(content: unknown, path: string): void {
   for (const [position, block] of readArray(content).entries()) {
     const added = isJsonObject(block) && isJsonObject(block.tool) ? block.tool.definition : undefined;
-    if (isJsonObject(added)) rejectTool(added, `${path}[${position}].tool.definition`);
+    if (!isJsonObject(added)) continue;
+    rejectTool(added, `${path}[${position}].tool.definition`);
+    rejectPaidTool(added, `${path}[${position}].tool.definition`);
   }
 }
 

@@ -1,6 +1,7 @@
 import type { UsageEvent } from "../../domain/chat-event.ts";
+import { type ModalTokens, modalTokens } from "../../domain/modalities.ts";
 import { inputTokensOf, isCount, isCounted, totalTokensOf, type Usage } from "../../domain/usage.ts";
-import { isJsonObject, type JsonObject, readCount } from "../json/read.ts";
+import { isJsonObject, type JsonObject, readArray, readCount } from "../json/read.ts";
 
 /**
  * Returns the usage of a `usageMetadata`; `undefined` for anything but an object with a prompt count.
@@ -24,13 +25,26 @@ function readUsage(reported: JsonObject): Usage {
   const cached = isCount(reported.cachedContentTokenCount) ? reported.cachedContentTokenCount : 0;
   // More cached than prompt tokens were counted beside the prompt, so both are charged.
   const uncached = prompt >= cached ? prompt - cached : prompt;
+  const [audio, image] = [readModality(reported, "AUDIO"), readModality(reported, "IMAGE")];
   return {
+    ...(audio && { audio }),
+    ...(image && { image }),
     inputTokens: uncached + toolResults,
     cachedInputTokens: cached,
     cacheWriteTokens: 0,
     cacheWrite1hTokens: 0,
     outputTokens: readOutput(reported, prompt + toolResults),
   };
+}
+
+/** Reads the tokens of one modality. Those of the prompt include the cached ones. */
+function readModality(reported: JsonObject, modality: "AUDIO" | "IMAGE"): ModalTokens | undefined {
+  const count = (list: unknown) => {
+    const found = readArray(list).find((each) => isJsonObject(each) && each.modality === modality);
+    return isJsonObject(found) ? readCount(found.tokenCount) : 0;
+  };
+  const [prompt, cached] = [count(reported.promptTokensDetails), count(reported.cacheTokensDetails)];
+  return modalTokens(prompt - cached, cached, count(reported.candidatesTokensDetails));
 }
 
 /** Some models report thoughts in the total alone, so what exceeds the input there is output. */

@@ -30,9 +30,11 @@ import {
 import { nameEndUser, readEndUser } from "../request-fields.ts";
 import { asksForEffort, hasElements, isSchemaFormat, needsOf } from "../request-needs.ts";
 import { readServiceTier } from "../tiers.ts";
+import { rejectRepeatedMembers } from "../tool-demands.ts";
 import { createUnpricedRule } from "../unpriced-fields.ts";
 import { rejectPaidTools, rejectUnpricedAbilities, SEARCH_FIELDS } from "../unpriced-tools.ts";
 import { readChatRequest } from "./ingress/read-request.ts";
+import { PRICED, readAskedOutput, readSearches } from "./tools.ts";
 
 /** Fields that the gateway checks or edits. The printed body contains each of them once. */
 const SENT_ONCE = new Set([
@@ -58,7 +60,7 @@ const SENT_ONCE = new Set([
   "data_sources",
   "dataSources",
 ]);
-const UNPRICED_RULE = createUnpricedRule(new Set(["speed", "models", "modalities"]), ["service_tier"]);
+const UNPRICED_RULE = createUnpricedRule(new Set(["speed", "models"]), ["service_tier", "modalities"]);
 const FIELDS = new Set([...SENT_ONCE, ...UNPRICED_RULE.names]);
 
 /**
@@ -75,10 +77,12 @@ export function parseRequest(text: string, measured?: JsonMeasure): ModelRequest
   readList(body, "tools");
   const stored = findStored(body);
   if (stored !== undefined) throw new GatewayError("nothing_stored", { path: stored });
-  rejectUnpriced(body, repeatsKeys);
+  rejectUnpriced(body, { text, repeatsKeys });
   // A deferred answer would have to be fetched later, which the gateway does not support.
   if (readFlag(body, "deferred")) rejectUntranslatable("deferred");
   const size = sizeOfChat(body, messages);
+  const choices = readPositive(body, "n", CHOICES_MAX) ?? 1;
+  const searches = readSearches(body, choices);
   return {
     text,
     model,
@@ -86,7 +90,7 @@ export function parseRequest(text: string, measured?: JsonMeasure): ModelRequest
     outputTokensMax: smallerOf(maxTokens, maxCompletionTokens),
     outputLimitField: limitFieldOf(maxTokens, maxCompletionTokens),
     thinkingTokens: readThinkingTokens(body),
-    choices: readPositive(body, "n", CHOICES_MAX) ?? 1,
+    choices,
     wantsUsage: readObject(body, "stream_options")?.include_usage === true,
     input: inputSizeOf(text, size, repeatsKeys),
     needs: needsOf(size, {
@@ -96,6 +100,8 @@ export function parseRequest(text: string, measured?: JsonMeasure): ModelRequest
     }),
     endUser: nameEndUser(readEndUser(body)),
     tier: readServiceTier(body),
+    ...(searches && { tools: searches }),
+    ...readAskedOutput(body),
     promptText: () => promptTextOf(reread(), ["messages", "tools", "functions"]),
     readChat: () => readChatRequest(reread()),
   };
@@ -166,9 +172,13 @@ function findStored(body: JsonObject): string | undefined {
 }
 
 /** Throws `unpriced_field` with the path of a field that may change the model or the price. */
-function rejectUnpriced(body: JsonObject, repeatsKeys: boolean): void {
+function rejectUnpriced(
+  body: JsonObject,
+  { text, repeatsKeys }: { readonly text: string; readonly repeatsKeys: boolean },
+): void {
   UNPRICED_RULE.reject(body, repeatsKeys);
-  rejectUnpricedAbilities(body);
+  rejectUnpricedAbilities(body, repeatsKeys ? undefined : PRICED);
+  if (repeatsKeys) rejectRepeatedMembers(text);
   rejectPaidTools(readArray(body.tools));
 }
 

@@ -1,8 +1,8 @@
 import { GatewayError } from "../../errors.ts";
-import { type Edits, editMembers, keepElements } from "../json/edit.ts";
+import { type Edits, editMembers, keepElements, type ValueEdit } from "../json/edit.ts";
 import { isJsonObject, isSet, type JsonObject, readArray } from "../json/read.ts";
 import type { JsonMeasure } from "../json/scan.ts";
-import type { ModelRequest, UpstreamRequestOptions } from "../model-request.ts";
+import type { ModelRequest, ToolBound, UpstreamRequestOptions } from "../model-request.ts";
 import { inputSizeOf, promptTextOf } from "../prompt-size.ts";
 import {
   parseBody,
@@ -23,6 +23,7 @@ import { readEchoedFields } from "./ingress/echoed-fields.ts";
 import { readChatRequest } from "./ingress/read-request.ts";
 import { isCompaction, isEncodedReasoning, isReference, readCompaction, requireItems } from "./items.ts";
 import { countReadings, sizeOfInput } from "./size.ts";
+import { MAX_TOOL_CALLS, readToolDemands } from "./tools.ts";
 
 /**
  * Fields that the gateway checks or edits. Each is sent once, so that an upstream cannot read a second value.
@@ -45,6 +46,7 @@ export const SENT_ONCE = new Set([
   "service_tier",
   "speed",
   "context_management",
+  MAX_TOOL_CALLS,
 ]);
 /** No field may repeat: the request is rejected for repeated keys before this check. */
 const UNPRICED_RULE = createUnpricedRule(new Set(), ["service_tier"]);
@@ -67,6 +69,7 @@ export function parseRequest(text: string, measured?: JsonMeasure): ModelRequest
   rejectStored(body, items);
   rejectUnpriced(body, items);
   const size = sizeOfInput(body, items);
+  const tools = readToolDemands(body, items);
   return {
     text,
     model,
@@ -84,6 +87,7 @@ export function parseRequest(text: string, measured?: JsonMeasure): ModelRequest
     }),
     endUser: nameEndUser(readEndUser(body)),
     tier: readServiceTier(body),
+    ...(tools && { tools }),
     promptText: () => promptTextOf(reread(), ["instructions", "input", "tools"]),
     readChat: () => readChatRequest(reread()),
     readEchoedFields: () => readEchoedFields(reread()),
@@ -95,13 +99,20 @@ export function parseRequest(text: string, measured?: JsonMeasure): ModelRequest
  * off, because no later request may refer to the answer. Drops reasoning that the upstream cannot read.
  */
 export function printUpstreamRequest(request: ModelRequest, options: UpstreamRequestOptions): string {
+  const { toolBound } = options;
   const edits: Edits = {
     model: () => JSON.stringify(options.model),
+    ...(toolBound && { [MAX_TOOL_CALLS]: boundCalls(toolBound) }),
     max_output_tokens: () => String(options.outputTokensMax),
     store: () => "false",
     input: (value) => value && dropUnreadable(value),
   };
   return editMembers(request.text, edits, SENT_ONCE);
+}
+
+/** Sets the bound of all tools at the provider where the client sets none. */
+function boundCalls({ callsMax }: ToolBound): ValueEdit {
+  return (value) => (value === undefined || value === "null" ? String(callsMax) : value);
 }
 
 function checkOptions(body: JsonObject): void {

@@ -196,6 +196,7 @@ export function readUsage(usage: unknown): Usage | undefined {
     input: usage.input_tokens,
     output: usage.output_tokens,
     inputDetails: usage.input_tokens_details,
+    outputDetails: usage.output_tokens_details,
     reasoning: isCount(reasoning) ? reasoning : undefined,
   });
 }

@@ -85,9 +85,9 @@ export const receiptAnswer = t.Object({
     t.Object({
       class: t.String({
         description:
-          "input, cached_input, cache_write, cache_write_1h, output, a unit (search, image, character, second), or other: an amount without tokens",
+          "input, cached_input, cache_write, cache_write_1h, output, tokens such as audio.input, a tool such as web_search, a unit (search, image, character, second), or other: an amount without tokens",
       }),
-      tokens: t.Integer({ description: "tokens of the class, or units" }),
+      tokens: t.Integer({ description: "tokens of the class, calls of the tool, or units" }),
       price_usd_per_million: t.String(),
       amount_usd: t.String({ description: "exact USD with up to 12 decimals" }),
     }),

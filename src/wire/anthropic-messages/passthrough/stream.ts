@@ -1,3 +1,4 @@
+import type { ToolCalls } from "../../../domain/tool-fees.ts";
 import { editMembers, type Path } from "../../json/edit.ts";
 import { isJsonObject, type JsonObject, readArray, readText } from "../../json/read.ts";
 import type { RequestHead } from "../../model-request.ts";
@@ -8,6 +9,7 @@ import { printSse, type SseEvent } from "../../sse.ts";
 import { readEventServed, readMessagesServed, withServed } from "../../tiers.ts";
 import { UpstreamFault } from "../../upstream-fault.ts";
 import { isRefusal, parseEvent, parseMessage, readStopReason, requireEventType } from "../finish-reason.ts";
+import { createCallCounter } from "../tools.ts";
 import { createUsageReader, readUsage } from "../usage.ts";
 
 /**
@@ -19,6 +21,7 @@ import { createUsageReader, readUsage } from "../usage.ts";
  */
 export function readStream(request: RequestHead): ReplyReader {
   const usage = createUsageReader();
+  const counter = request.tools && createCallCounter(request.tools);
   const ending = createEnding();
   const repeated = createRepeatedEvents();
   let isStarted = false;
@@ -26,9 +29,7 @@ export function readStream(request: RequestHead): ReplyReader {
   let isWhole = false;
   let isDone = false;
 
-  /** Returns whether the finish alone is readable: a refusal, or the answer to a request for no output. */
-  const isAnswered = () =>
-    ending.isFinished() && (request.outputTokensMax === 0 || isRefusal(ending.reason()));
+  const isAnswered = () => isAnsweredBy(ending, request);
 
   const start = (event: JsonObject, data: string): ReplyPart => {
     const { message } = event;
@@ -41,7 +42,8 @@ export function readStream(request: RequestHead): ReplyReader {
     const text = ending.passStart(edited, readStopReason(message.stop_reason), content.isOutput);
     isWhole = ending.isFinished();
     const isReadable = content.isReadable || isAnswered();
-    return { ...content, text, isReadable, usage: usage.readStart(message.usage) };
+    const calls = countBlocks(counter, message.content);
+    return { ...content, text, isReadable, usage: usage.readStart(message.usage), calls };
   };
 
   const finish = (event: JsonObject, data: string): ReplyPart => {
@@ -49,7 +51,8 @@ export function readStream(request: RequestHead): ReplyReader {
     const text = ending.passDelta(event, data, reason);
     const isReadable = isAnswered();
     const reported = usage.readDelta(event.usage, ending.isFinished() && !isWhole);
-    return { ...SILENT, text, isReadable, isOutput: isReadable, usage: reported };
+    const calls = counter?.report(event.usage);
+    return { ...SILENT, text, isReadable, isOutput: isReadable, usage: reported, calls };
   };
 
   const stop = (data: string): ReplyPart => {
@@ -66,11 +69,10 @@ export function readStream(request: RequestHead): ReplyReader {
     if (!isStarted) throw new UpstreamFault("The message has no start");
     if (type === "message_delta") return finish(event, data);
     if (type === "message_stop") return stop(data);
-    const { generated, isReadable } = readContent(type, event);
-    const isOutput = generated !== "" || isReadable || type === "content_block_start";
-    const part = { text: ending.pass(type, data), isOutput, isReadable, generated, usage: undefined };
-    const frame = { event: type, data };
-    repeated.learn({ event: { event: name, data }, part, frame, paths: pathsOf(event) });
+    const part = { ...readPart(type, event), text: ending.pass(type, data) };
+    const calls = counter?.see(event.content_block);
+    if (calls) return { ...part, calls };
+    repeated.learn(lessonOf(event, part, { event: name, data }));
     return part;
   };
 
@@ -96,6 +98,32 @@ export function readStream(request: RequestHead): ReplyReader {
       return ending.print();
     },
   };
+}
+
+/** Returns whether the finish alone is readable: a refusal, or the answer to a request for no output. */
+function isAnsweredBy(
+  { isFinished, reason }: ReturnType<typeof createEnding>,
+  { outputTokensMax }: RequestHead,
+): boolean {
+  return isFinished() && (outputTokensMax === 0 || isRefusal(reason()));
+}
+
+/** What is learned of an event, for those that differ from it in their text alone. */
+function lessonOf(event: JsonObject, part: ReplyPart, sent: SseEvent) {
+  const frame = { event: requireEventType(event), data: sent.data };
+  return { event: sent, part, frame, paths: pathsOf(event) };
+}
+
+function readPart(type: string, event: JsonObject): Omit<ReplyPart, "text"> {
+  const { generated, isReadable } = readContent(type, event);
+  const isOutput = generated !== "" || isReadable || type === "content_block_start";
+  return { isOutput, isReadable, generated, usage: undefined };
+}
+
+function countBlocks(counter: ReturnType<typeof createCallCounter> | undefined, blocks: unknown) {
+  let calls: ToolCalls | undefined;
+  if (counter) for (const block of readArray(blocks)) calls = counter.see(block) ?? calls;
+  return calls;
 }
 
 /** Replaces the model's name in a `message_start`. */
@@ -217,6 +245,8 @@ function createEnding() {
 export function readWhole(request: RequestHead, text: string): ReplyPart {
   const { body, blocks, stopReason } = parseMessage(text);
   const content = readBlocks(blocks);
+  const counter = request.tools && createCallCounter(request.tools);
+  countBlocks(counter, blocks);
   const part = {
     text: editMembers(text, { model: () => JSON.stringify(request.model) }),
     isOutput: true,
@@ -224,6 +254,7 @@ export function readWhole(request: RequestHead, text: string): ReplyPart {
     isReadable: request.outputTokensMax === 0 || isRefusal(stopReason) || content.isReadable,
     generated: content.generated,
     usage: isJsonObject(body.usage) ? readUsage(body.usage) : undefined,
+    ...(counter && { calls: counter.report(body.usage) }),
   };
   return withServed(part, readMessagesServed(body.usage), request);
 }

@@ -59,6 +59,8 @@ function rejectAnswerFields(body: JsonObject): void {
   if (body.logprobs === true) rejectUntranslatable("logprobs");
   if (typeof body.top_logprobs === "number" && body.top_logprobs > 0) rejectUntranslatable("top_logprobs");
   if (isSet(body.audio)) rejectUntranslatable("audio");
+  if (readArray(body.modalities).some((each) => each !== "text")) rejectUntranslatable("modalities");
+  if (isSet(body.web_search_options)) rejectUntranslatable("web_search_options");
   if (readArray(body.plugins).length > 0) rejectUntranslatable("plugins");
   rejectFunctions(body);
 }

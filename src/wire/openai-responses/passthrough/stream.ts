@@ -16,6 +16,7 @@ import { printSse, type SseEvent } from "../../sse.ts";
 import { readServed, withServed } from "../../tiers.ts";
 import { isFlagged, UpstreamFault } from "../../upstream-fault.ts";
 import { isFiltered, readPromptTooLong, readUsage, requireFinished } from "../response.ts";
+import { createCallCounter } from "../tools.ts";
 
 const EVENT_NAME = /^[\w.]{1,64}$/;
 const FINISHES: readonly string[] = ["response.completed", "response.incomplete"];
@@ -29,6 +30,7 @@ const FAILURES: readonly string[] = ["error", "response.failed"];
  */
 export function readStream(request: RequestHead): ReplyReader {
   const output = createOutputReader();
+  const counter = request.tools && createCallCounter(request.tools);
   const modelText = JSON.stringify(request.model);
   const repeated = createRepeatedEvents();
   let ending: string | undefined;
@@ -49,7 +51,8 @@ export function readStream(request: RequestHead): ReplyReader {
     const isOutput = isReadable || content.generated !== "";
     ending = frame(event, type, data);
     const part = { ...content, text: "", isOutput, isReadable, usage: readUsage(response.usage) };
-    return withServed(part, readServed(response.service_tier), request);
+    const calls = counter?.seeAll(response.output);
+    return withServed(calls ? { ...part, calls } : part, readServed(response.service_tier), request);
   };
 
   const readEvent = (event: JsonObject, sseEvent: SseEvent): ReplyPart => {
@@ -61,6 +64,9 @@ export function readStream(request: RequestHead): ReplyReader {
     const { generated, isReadable, isStart } = output.read(type, event);
     const isOutput = isStart || isReadable || generated !== "";
     const part = { text: frame(event, type, data), isOutput, isReadable, generated, usage: undefined };
+    const { output_index: index, item } = event;
+    const calls = counter && isJsonObject(item) ? counter.see(index, item) : undefined;
+    if (calls) return { ...part, calls };
     repeated.learn({ event: sseEvent, part, frame: { event: type, data }, paths: pathsOf(event) });
     return part;
   };
@@ -167,12 +173,14 @@ export function readWhole(request: RequestHead, text: string): ReplyPart {
   if (body === undefined || !Array.isArray(body.output)) throw new UpstreamFault("The answer is no response");
   requireFinished(body);
   const { generated, isReadable } = readOutput(body.output);
+  const calls = request.tools && createCallCounter(request.tools).seeAll(body.output);
   const part = {
     text: editMembers(text, { model: () => JSON.stringify(request.model) }),
     isOutput: true,
     isReadable: isReadable || isFiltered(body),
     generated,
     usage: readUsage(body.usage),
+    ...(calls && { calls }),
   };
   return withServed(part, readServed(body.service_tier), request);
 }

@@ -4,6 +4,7 @@ import type { ChargeSource as _tollgate_ledger_v1_ChargeSource, ChargeSource__Ou
 import type { Price as _tollgate_ledger_v1_Price, Price__Output as _tollgate_ledger_v1_Price__Output } from '../../../tollgate/ledger/v1/Price.ts';
 import type { TokenUsage as _tollgate_ledger_v1_TokenUsage, TokenUsage__Output as _tollgate_ledger_v1_TokenUsage__Output } from '../../../tollgate/ledger/v1/TokenUsage.ts';
 import type { Attempt as _tollgate_ledger_v1_Attempt, Attempt__Output as _tollgate_ledger_v1_Attempt__Output } from '../../../tollgate/ledger/v1/Attempt.ts';
+import type { PricedItem as _tollgate_ledger_v1_PricedItem, PricedItem__Output as _tollgate_ledger_v1_PricedItem__Output } from '../../../tollgate/ledger/v1/PricedItem.ts';
 import type { Long } from '@grpc/proto-loader';
 
 export interface OutcomeFacts {
@@ -18,6 +19,7 @@ export interface OutcomeFacts {
   'attempts'?: (_tollgate_ledger_v1_Attempt)[];
   'upstreamCostNanos'?: (number | string | Long);
   'tier'?: (string);
+  'items'?: (_tollgate_ledger_v1_PricedItem)[];
   '_outcome'?: "outcome";
   '_upstream'?: "upstream";
   '_upstreamModel'?: "upstreamModel";
@@ -39,6 +41,7 @@ export interface OutcomeFacts__Output {
   'attempts': (_tollgate_ledger_v1_Attempt__Output)[];
   'upstreamCostNanos'?: (Long);
   'tier'?: (string);
+  'items': (_tollgate_ledger_v1_PricedItem__Output)[];
   '_outcome'?: "outcome";
   '_upstream'?: "upstream";
   '_upstreamModel'?: "upstreamModel";

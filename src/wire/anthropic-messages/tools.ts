@@ -1,0 +1,120 @@
+import type { ToolDemand, ToolDemands } from "../../domain/tool-fees.ts";
+import { editElements, editMembers, type ValueEdit } from "../json/edit.ts";
+import { isJsonObject, type JsonObject, parseJsonObject, readText } from "../json/read.ts";
+import type { ToolBound } from "../model-request.ts";
+import {
+  readCallsMax,
+  readDemands,
+  rejectDemand,
+  rejectRepeatedMembers,
+  type ToolRules,
+} from "../tool-demands.ts";
+
+/** Tools without a fee that need no bound either: most of them run at the client. */
+const FREE = new Set([
+  "custom",
+  "bash",
+  "text_editor",
+  "computer",
+  "memory",
+  "tool_search_tool_regex",
+  "tool_search_tool_bm25",
+  "mcp_toolset",
+]);
+/** Fetching costs nothing beside its tokens, but may be given a fee. */
+const FREE_BUT_BOUNDED = "web_fetch";
+/** A request has one container, which is billed by time: one call is one container. */
+const CONTAINER = "code_execution";
+
+/** @see https://platform.claude.com/docs/en/agents-and-tools/tool-use/server-tools */
+const RULES: ToolRules = { free: FREE, date: /_\d{8}$/, readDemand };
+
+function readDemand(name: string, tool: JsonObject, path: string): ToolDemand {
+  const demand = { name, path: `${path}.type` };
+  if (name === CONTAINER) return { ...demand, callsMax: 1 };
+  const callsMax = readCallsMax(tool.max_uses, `${path}.max_uses`, 1);
+  return { ...demand, callsMax, ...(name === FREE_BUT_BOUNDED && { isFree: true }) };
+}
+
+/** Reads the tools that run at the provider; `undefined` for none. Throws `unpriced_field` and `wrong_shape`. */
+export function readToolDemands(
+  { tools }: JsonObject,
+  text: string,
+  repeatsKeys: boolean,
+): ToolDemands | undefined {
+  if (repeatsKeys) rejectRepeatedMembers(text);
+  const demands = readDemands(tools, RULES);
+  return demands.length > 0 ? { tools: demands } : undefined;
+}
+
+/** Throws `unpriced_field` for a tool with a fee that a message defines, whose calls have no bound. */
+export function rejectPaidTool(tool: JsonObject, path: string): void {
+  rejectDemand(tool, RULES, path);
+}
+
+/** Sets the bound of tools that have a fee and none of their own. */
+export function boundTools({ names, callsMax }: ToolBound): ValueEdit {
+  const setBound: ValueEdit = (value) => (value === undefined || value === "null" ? String(callsMax) : value);
+  return (list) =>
+    list?.startsWith("[")
+      ? editElements(list, (tool) => {
+          const type = tool.startsWith("{") ? readText(parseJsonObject(tool)?.type) : "";
+          return names.includes(type.replace(RULES.date, ""))
+            ? editMembers(tool, { max_uses: setBound })
+            : tool;
+        })
+      : list;
+}
+
+/** The reported count of a tool, as in `web_search_requests`. */
+const REQUESTS = "_requests";
+
+/** Reads how often tools ran, from the usage of an answer: NaN for a number that is no count. */
+function readReportedCalls(usage: unknown): Readonly<Record<string, number>> {
+  const reported = isJsonObject(usage) ? usage.server_tool_use : undefined;
+  if (!isJsonObject(reported)) return {};
+  const calls: Record<string, number> = {};
+  for (const [name, count] of Object.entries(reported)) {
+    if (!name.endsWith(REQUESTS) || count === null) continue;
+    calls[name.slice(0, -REQUESTS.length)] = typeof count === "number" ? count : Number.NaN;
+  }
+  return calls;
+}
+
+/** Returns the tool that a block is a call of; `undefined` for every other block. */
+function calledTool({ type, name }: JsonObject): string | undefined {
+  if (type !== "server_tool_use") return undefined;
+  const called = readText(name);
+  // A container has several tools.
+  return called.endsWith(CONTAINER) ? CONTAINER : called;
+}
+
+/** Counts the calls of an answer that is read block by block, of the tools of its request. */
+export function createCallCounter({ tools }: ToolDemands) {
+  const names = new Set(tools.map(({ name }) => name));
+  const seen: Record<string, number> = {};
+  let reported: Readonly<Record<string, number>> = {};
+
+  const calls = () => {
+    const counted: Record<string, number> = {};
+    for (const name of names) {
+      const count = reported[name] ?? seen[name];
+      if (count !== undefined) counted[name] = count;
+    }
+    return counted;
+  };
+  return {
+    /** Counts a block that begins. Returns all calls, `undefined` when the block is none. */
+    see(block: unknown) {
+      const name = isJsonObject(block) ? calledTool(block) : undefined;
+      if (name === undefined || !names.has(name)) return undefined;
+      seen[name] = name === CONTAINER ? 1 : (seen[name] ?? 0) + 1;
+      return calls();
+    },
+    /** Reads a usage behind the calls that it counts. Returns all calls. */
+    report(usage: unknown) {
+      reported = { ...reported, ...readReportedCalls(usage) };
+      return calls();
+    },
+  };
+}
