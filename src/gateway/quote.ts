@@ -1,4 +1,11 @@
-import { fillApart, longCostOf, type Model, type Price, type Route, type RoutePrices } from "../domain/model.ts";
+import {
+  fillApart,
+  longCostOf,
+  type Model,
+  type Price,
+  type Route,
+  type RoutePrices,
+} from "../domain/model.ts";
 import { type Nanos, nanosToPicos, type PicosPerToken, picosToNanos } from "../domain/money.ts";
 import type { ServedTier, TierOffer } from "../domain/tiers.ts";
 import { answeredUnit, dearestUnit, findUnpriced, type UnitKind, type UnitPrice } from "../domain/units.ts";
