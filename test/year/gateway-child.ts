@@ -43,5 +43,7 @@ async function serve({ location, clockPath, stripeUrl }: GatewaySetup): Promise<
       process.send?.({ number, fault: String(fault) });
     }
   });
+  // The test has ended, or was ended.
+  process.on("disconnect", () => process.exit());
   process.send?.({ number: 0 });
 }

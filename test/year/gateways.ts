@@ -36,17 +36,21 @@ export class Gateways implements Desk {
   readonly #draw: RandomSource;
   readonly #ready = new Set<Child>();
   readonly #waiting: (() => void)[] = [];
-  readonly #killsMax: number;
+  #killsMax = 0;
   #isClosing = false;
   #serial = 0;
 
-  /** After `killsMax` deaths, the gateways live on. */
-  constructor(storage: TempStorage, setup: GatewaySetup, draw: RandomSource, killsMax: number) {
+  constructor(storage: TempStorage, setup: GatewaySetup, draw: RandomSource) {
     this.#storage = storage;
-    this.#killsMax = killsMax;
     this.#setup = setup;
     this.#draw = draw;
     for (let count = 0; count < GATEWAYS; count += 1) this.#start();
+  }
+
+  /** Lets so many more of them die. */
+  mayDie(deaths: number): void {
+    this.#killsMax = this.deaths.kills + deaths;
+    for (const child of this.#ready) this.#killLater(child);
   }
 
   async act(act: Act): Promise<Answer> {
@@ -171,14 +175,16 @@ export class Gateways implements Desk {
   #live(child: Child): void {
     this.#ready.add(child);
     for (const resume of this.#waiting.splice(0)) resume();
-    setTimeout(
-      () => {
-        if (this.#isClosing || this.deaths.kills >= this.#killsMax) return;
-        this.deaths.kills += 1;
-        child.process.kill("SIGKILL");
-      },
-      drawInteger(this.#draw, ...LIFE_MS),
-    );
+    this.#killLater(child);
+  }
+
+  #killLater(child: Child): void {
+    const kill = () => {
+      if (this.#isClosing || this.deaths.kills >= this.#killsMax || !this.#ready.has(child)) return;
+      this.deaths.kills += 1;
+      child.process.kill("SIGKILL");
+    };
+    setTimeout(kill, drawInteger(this.#draw, ...LIFE_MS));
   }
 
   #bury(child: Child): void {

@@ -20,6 +20,9 @@ const LIVES_MS = [
   3 * DAY_MS,
 ];
 const AMOUNTS = [20_000n, 300_000n, 2_000_000n, 50_000_000n];
+const CORRECTION_MAX = 400_000;
+/** Larger corrections take all that is posted as well. */
+const DEBT_FROM = 200_000n;
 /** How far from an end a gateway may die. */
 const NEAR_MS = 100;
 
@@ -73,13 +76,21 @@ function watchEnd(world: World, walletId: string, lifeMs: number): void {
   });
 }
 
+/** What is posted, when it is above zero. */
+function postedOf({ credits }: World, walletId: string): bigint {
+  const posted = credits.wallets.get(walletId)?.posted ?? 0n;
+  return posted > 0n ? posted : 0n;
+}
+
 /** Takes money off a wallet, often from one of its credits. */
 async function correct(world: World, walletId: string): Promise<void> {
   const { scheduler, credits, model } = world;
   const { draw } = scheduler;
   const lots = credits.wallets.get(walletId)?.lots ?? [];
   const creditId = draw() < 0.6 && lots.length > 0 ? drawOne(draw, lots).id : undefined;
-  const amount = -BigInt(drawInteger(draw, 1, 400_000));
+  const drawn = BigInt(drawInteger(draw, 1, CORRECTION_MAX));
+  // Some leave a debt, which the next credits pay.
+  const amount = -(drawn > DEBT_FROM ? drawn + postedOf(world, walletId) : drawn);
   const topUpId = `correction ${scheduler.steps} ${draw()}`;
   model.topUp(walletId, amount);
   await world.command("an operator takes money off", ({ ledger }) =>
