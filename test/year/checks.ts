@@ -2,7 +2,7 @@
 import { expect } from "bun:test";
 import { auditDatabase } from "../../src/ledger/audit/audit.ts";
 import { listMonths, openStatement, printStatement, readMonth } from "../../src/payments/statement.ts";
-import { findReasons } from "../../src/payments/transfer-notes.ts";
+import { createNoteReader } from "../../src/payments/transfer-notes.ts";
 import { findSubscription, listGrants } from "../../src/plans/reads.ts";
 import type { TempStorage } from "../accounts/temp-storage.ts";
 import type { AccountYear } from "./account-year.ts";
@@ -15,7 +15,7 @@ export async function checkStatements(
   accounts: readonly AccountYear[],
   months: readonly [from: number, to: number],
 ): Promise<number> {
-  const { database, ledger } = storage;
+  const { ledger } = storage;
   let statements = 0;
   for (const account of accounts) {
     const { id } = account;
@@ -32,9 +32,9 @@ export async function checkStatements(
         reckoned.length,
       ]);
       const statement = await openStatement(ledger, id, month);
-      const reasonOf = async (lineId: string) => (await findReasons(database, id, [lineId])).get(lineId);
+      const noteOf = createNoteReader(storage, id);
       const printed: string[] = [];
-      for await (const part of printStatement(month, statement, { nowMs: storage.now(), reasonOf }))
+      for await (const part of printStatement(month, statement, { nowMs: storage.now(), noteOf }))
         printed.push(...part.split("\r\n").filter((row) => row !== ""));
       const rows = reckoned.map((line) => rowOf(account, line));
       expect([id, name, printed.slice(2, -1)]).toEqual([id, name, rows]);
@@ -74,9 +74,15 @@ function rowOf(account: AccountYear, { atMs, kind, id, holdId, amount, balance }
     holdId ?? "",
     usd(amount),
     usd(balance),
-    quoted(account.reasons.get(id) ?? ""),
+    quoted(noteOn(account, id)),
   ];
   return cells.join(",");
+}
+
+/** The reason of a line, or of the end of a credit its id. */
+function noteOn({ book, reasons }: AccountYear, id: string): string {
+  const [, seq] = /^expiry-(\d+)-/.exec(id) ?? [];
+  return seq === undefined ? (reasons.get(id) ?? "") : (book.lines[Number(seq) - 1]?.id ?? "");
 }
 
 function quoted(cell: string): string {
