@@ -1,6 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { revokeKey } from "../../src/accounts/keys/keys.ts";
 import { MemoryGuard } from "../../src/http/sockets/memory-guard.ts";
+import type { SocketOwner } from "../../src/http/sockets/run-create.ts";
+import { CLOSES, type CloseReason, ResponsesSocket } from "../../src/http/sockets/socket.ts";
 import { gatewayForTests } from "../support/gateway-for-tests.ts";
 import { gate } from "../support/script.ts";
 import { answerWith } from "../support/scripted-answers.ts";
@@ -41,6 +43,37 @@ describe("open connections", () => {
     expect((await upgrade(other.secret)).status).toBe(426);
     await close(clients);
     await close(await open(3));
+  });
+
+  test("are bounded when they are opened at once", async () => {
+    const { secret } = await gateway.newKey();
+    const opening = Array.from({ length: 20 }, () =>
+      connectSocket(gateway, { secret }).catch(() => undefined),
+    );
+    const opened = (await Promise.all(opening)).filter((client) => client !== undefined);
+    expect(opened).toHaveLength(bounds.perKey);
+    await close(opened);
+  });
+
+  test("are told of their age of 60 minutes, and closed", async () => {
+    const frames: string[] = [];
+    const closes: CloseReason[] = [];
+    // The casts are safe: nothing else is read of a connection without events.
+    const parts = {
+      gateway: () => ({ clock: () => 0, log: gateway.log }),
+    } as unknown as ConstructorParameters<typeof ResponsesSocket>[0];
+    const transport = {
+      send: (frame: string) => frames.push(frame) === 0,
+      unreadBytes: () => 0,
+      close: (reason: CloseReason) => void closes.push(reason),
+    };
+    const owner = {} as SocketOwner;
+    new ResponsesSocket(parts, owner, transport).endWhenIdle(CLOSES.tooOld, "socket_too_old");
+    expect(JSON.parse(frames[0] ?? "")).toMatchObject({
+      status: 400,
+      error: { code: "websocket_connection_limit_reached" },
+    });
+    expect(closes).toEqual([CLOSES.tooOld]);
   });
 
   test("need a key in force, and an account that is not suspended", async () => {

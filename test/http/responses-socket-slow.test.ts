@@ -18,15 +18,14 @@ const gateway = gatewayForTests({
 /** More than all socket buffers between upstream and client. */
 const LARGE_CHARS = 12 * 1024 * 1024;
 
-/** Encodes a short text as one masked frame of a client. */
-function maskedFrame(text: string): Buffer {
+/** Encodes a short text as one masked frame of a client; `first` has its kind, and whether another follows. */
+function maskedFrame(text: string, first = 0x81): Buffer {
   const payload = Buffer.from(text);
-  const head = Buffer.from([0x81, 0x80 | 126, payload.length >> 8, payload.length & 0xff, 0, 0, 0, 0]);
+  const head = Buffer.from([first, 0x80 | 126, payload.length >> 8, payload.length & 0xff, 0, 0, 0, 0]);
   return Buffer.concat([head, payload]);
 }
 
-/** Asks for a response and reads nothing of it. */
-async function askWithoutReading(model: string): Promise<Socket> {
+async function open(): Promise<Socket> {
   const { hostname, port } = new URL(gateway.url);
   const socket = connect({ host: hostname, port: Number(port) });
   socket.on("error", () => {});
@@ -36,6 +35,12 @@ async function askWithoutReading(model: string): Promise<Socket> {
       "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
   );
   await new Promise((resolve) => socket.once("data", resolve));
+  return socket;
+}
+
+/** Asks for a response and reads nothing of it. */
+async function askWithoutReading(model: string): Promise<Socket> {
+  const socket = await open();
   socket.pause();
   const input = "x".repeat(200);
   socket.write(maskedFrame(JSON.stringify({ type: "response.create", model, input })));
@@ -91,5 +96,22 @@ test("a client of a WebSocket that reads later gets the whole answer", async () 
   expect(tail).toContain('"total_tokens":18');
   expect(bytes).toBeGreaterThan(LARGE_CHARS);
   await gateway.nothingIsHeld();
+  socket.destroy();
+});
+
+test("a message in several frames is one event, also with a ping between them", async () => {
+  const socket = await open();
+  const text = JSON.stringify({ type: "response.create", model: "chat", input: "x".repeat(200) });
+  const received = new Promise<string>((resolve) => {
+    let all = "";
+    socket.on("data", (chunk) => {
+      all += chunk.toString("latin1");
+      if (all.includes("response.completed")) resolve(all);
+    });
+  });
+  socket.write(maskedFrame(text.slice(0, 130), 0x01));
+  socket.write(Buffer.from([0x89, 0x80, 0, 0, 0, 0]));
+  socket.write(maskedFrame(text.slice(130), 0x80));
+  expect(await received).toContain('"status":"completed"');
   socket.destroy();
 });

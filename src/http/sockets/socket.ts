@@ -53,6 +53,8 @@ export class ResponsesSocket implements QueuesHost {
   #refused = 0;
   #room: PromiseWithResolvers<void> | undefined;
   #ending: CloseReason | undefined;
+  /** Sent before the end, and never beside a response: Codex takes it for the end of that one. */
+  #lastError: Cause | undefined;
   #afterResponse: CloseReason | undefined;
   #isClosed = false;
 
@@ -95,11 +97,11 @@ export class ResponsesSocket implements QueuesHost {
     this.#queues.close();
   }
 
-  /** Closes the connection after its running responses. With an `error`, the client gets its event first. */
+  /** Closes the connection after its running responses, and after the event of an `error`. */
   endWhenIdle(reason: CloseReason, error?: Cause): void {
     if (this.#ending) return;
-    if (error) this.#refuse(new GatewayError(error), "");
     this.#ending = reason;
+    this.#lastError = error;
     this.#closeIfIdle();
   }
 
@@ -178,7 +180,10 @@ export class ResponsesSocket implements QueuesHost {
   }
 
   #closeIfIdle(): void {
-    if (this.#ending && this.#queues.running === 0 && this.#reading === undefined) this.close(this.#ending);
+    if (!this.#ending || this.#queues.running > 0 || this.#reading !== undefined) return;
+    if (this.#lastError) this.#refuse(new GatewayError(this.#lastError), "");
+    this.#lastError = undefined;
+    this.close(this.#ending);
   }
 
   /** Closes the connection at once. */
