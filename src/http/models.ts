@@ -9,35 +9,55 @@ import { GatewayError } from "../errors.ts";
 import { mayUse } from "../gateway/plan.ts";
 import { printTime } from "../time.ts";
 import { answerCaller } from "./answer-caller.ts";
+import { rejectKeyInUrl } from "./gemini.ts";
+import { printGeminiList, printGeminiModel } from "./gemini-models.ts";
 import type { HttpParts } from "./http-parts.ts";
 import { pathOf } from "./identity.ts";
 
+const ROOT = "/v1/models";
+const GEMINI_ROOT = "/v1beta/models";
+
 /**
- * `GET /v1/models` and `/v1/models/{id}`: one shape that OpenAI and Anthropic SDKs both read.
+ * `GET /v1/models` and `/v1/models/{id}`: one shape that OpenAI and Anthropic SDKs both read. Google's clients get
+ * theirs, below `/v1beta` and by their header.
+ *
  * @see https://platform.openai.com/docs/api-reference/models
  * @see https://docs.anthropic.com/en/api/models-list
  */
 export function modelRoutes(parts: HttpParts) {
+  const list: Answer = (request) =>
+    answerCaller(request, parts, ({ key, markup }, { catalog }) => {
+      const isGoogle = readForm(request);
+      const models = catalog.list(markup).filter((model) => mayUse(key, model.id));
+      return isGoogle ? printGeminiList(models) : printList(models);
+    });
+  const one: Answer = (request) =>
+    answerCaller(request, parts, (caller, { catalog }) => {
+      const isGoogle = readForm(request);
+      const model = findModel(catalog, caller, request);
+      return isGoogle ? printGeminiModel(model) : printModel(model);
+    });
   return new Elysia()
-    .get("/v1/models", ({ request }) =>
-      answerCaller(request, parts, ({ key, markup }, { catalog }) =>
-        printList(catalog.list(markup).filter((model) => mayUse(key, model.id))),
-      ),
-    )
-    .get("/v1/models/*", ({ request }) =>
-      answerCaller(request, parts, (caller, { catalog }) => printModel(findModel(catalog, caller, request))),
-    );
+    .get(ROOT, ({ request }) => list(request))
+    .get(`${ROOT}/*`, ({ request }) => one(request))
+    .get(GEMINI_ROOT, ({ request }) => list(request))
+    .get(`${GEMINI_ROOT}/*`, ({ request }) => one(request));
 }
 
-/** Finds the model of a path below `root`. An id may contain slashes, plain or as `%2F`. A model that the key may not use is `unknown_model`. */
-export function findModel(
-  catalog: Catalog,
-  { key, markup }: Caller,
-  request: Request,
-  root = "/v1/models/",
-): Model {
-  const path = pathOf(request).slice(root.length);
-  const model = catalog.find(decodePath(path), markup);
+type Answer = (request: Request) => Promise<Response>;
+
+/** Returns whether a client reads Google's form. Throws `key_in_url` for one that sends its key as Google's may. */
+function readForm(request: Request): boolean {
+  const isGoogle = request.headers.has("x-goog-api-key") || pathOf(request).startsWith(GEMINI_ROOT);
+  if (isGoogle) rejectKeyInUrl(request);
+  return isGoogle;
+}
+
+/** An id may contain slashes, plain or as `%2F`. A model that the key may not use is `unknown_model`. */
+function findModel(catalog: Catalog, { key, markup }: Caller, request: Request): Model {
+  const path = pathOf(request);
+  const root = path.startsWith(GEMINI_ROOT) ? GEMINI_ROOT : ROOT;
+  const model = catalog.find(decodePath(path.slice(root.length + 1)), markup);
   if (!model || !mayUse(key, model.id)) throw new GatewayError("unknown_model");
   return model;
 }

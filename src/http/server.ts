@@ -12,7 +12,6 @@ import { createConnectionIdle } from "./connection-idle.ts";
 import { answerBrowser } from "./cors.ts";
 import { errorResponse, respondWithError } from "./errors.ts";
 import { geminiHandler } from "./gemini.ts";
-import { geminiModelRoutes } from "./gemini-models.ts";
 import type { HttpParts } from "./http-parts.ts";
 import { idHeaders, newRequestId, pathOf } from "./identity.ts";
 import { inferenceHandlers } from "./inference.ts";
@@ -187,7 +186,6 @@ function orSocket(answer: Handle, open: Connections["openSocket"]) {
 function createApp(parts: HttpParts) {
   return new Elysia({ strictPath: true })
     .use(modelRoutes(parts))
-    .use(geminiModelRoutes(parts))
     .use(keyRoute(parts))
     .use(childKeysRoute(parts))
     .use(receiptRoute(parts))

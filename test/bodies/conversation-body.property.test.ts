@@ -187,7 +187,7 @@ async function everythingOf(
         return plan && "textBytes" in plan ? plan.textBytes : plan;
       }),
       prompt: await outcomeOf(async () => body.promptText()),
-      count: await body.printCount({ model: "m" }),
+      count: await outcomeOf(async () => body.printCount({ model: "m" })),
     };
   } catch (error) {
     return { isKnown: false, error: describeError(error) };

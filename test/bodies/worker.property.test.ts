@@ -94,7 +94,7 @@ async function everythingOf(bodies: Bodies, id: CaseId): Promise<Record<string, 
       for (const each of options)
         printed.push(await outcomeOf(async () => textOf(await body.print(surface, each))));
     }
-    const count = textOf(await body.printCount({ model: "host-model" }));
+    const count = await outcomeOf(async () => textOf(await body.printCount({ model: "host-model" })));
     const beginning = body.beginning();
     return {
       facts,

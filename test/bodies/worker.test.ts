@@ -94,13 +94,15 @@ describe("bodies in the queue of the worker", () => {
   test("are asked concurrent questions one at a time", async () => {
     const bodies = bodiesOf({});
     const body = await bodies.read(LARGE);
-    const [prompt, count, again] = await Promise.all([
+    const traits = { reasoning: "none", sampling: true } as const;
+    const options = { model: "host", outputTokensMax: 9, outputLimitField: undefined, stream: false, traits };
+    const [prompt, printed, again] = await Promise.all([
       body.promptText(),
-      body.printCount({ model: "host" }),
+      body.print("chat", options),
       body.promptText(),
     ]);
     expect([prompt.length, again.length]).toEqual([3_000_000, 3_000_000]);
-    expect(Buffer.concat(count as readonly Uint8Array[]).toString()).toStartWith('{"model":"host"');
+    expect(Buffer.concat(printed as readonly Uint8Array[]).toString()).toStartWith('{"model":"host"');
   });
 });
 

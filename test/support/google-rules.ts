@@ -18,7 +18,7 @@ const MEMBERS: Readonly<Record<string, readonly string[]>> = {
   functionCall: ["id", "name", "args"],
   functionResponse: ["id", "name", "response"],
   tool: ["functionDeclarations"],
-  functionDeclaration: ["name", "description", "parametersJsonSchema"],
+  functionDeclaration: ["name", "description", "parameters", "parametersJsonSchema"],
   toolConfig: ["functionCallingConfig"],
   functionCallingConfig: ["mode", "allowedFunctionNames"],
   generationConfig: [
@@ -57,10 +57,16 @@ function check(holds: boolean, message: string): void {
 
 function objectOf(value: unknown, kind: string): Json {
   check(typeof value === "object" && value !== null && !Array.isArray(value), `${kind} is no message`);
-  for (const name of Object.keys(Object(value))) {
+  const members = Object.entries(Object(value)).map(([name, each]) => [camelCase(name), each] as const);
+  for (const [name] of members) {
     check(MEMBERS[kind]?.includes(name) ?? false, `Unknown name "${name}" at '${kind}': Cannot find field.`);
   }
-  return Object(value);
+  return Object.fromEntries(members);
+}
+
+/** Google takes names in snake_case too. */
+function camelCase(name: string): string {
+  return name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
 function listOf(value: unknown, kind: string): readonly unknown[] {
@@ -136,7 +142,7 @@ function checkChoice({ functionCallingConfig }: Json): void {
 function checkConfig(config: Json): void {
   check(Number(config.maxOutputTokens) > 0, "max_output_tokens must be positive");
   check(
-    config.stopSequences === undefined || listOf(config.stopSequences, "stop").length <= 5,
+    config.stopSequences === undefined || Object(config.stopSequences).length <= 5,
     "too many stop sequences",
   );
   check(

@@ -10,7 +10,10 @@ const ASK = {
   query: "hi",
   documents: ["hello"],
 };
-const askOf = (format: keyof typeof WIRES) => (format === "images" ? { ...ASK, prompt: "a cat" } : ASK);
+const askOf = (format: keyof typeof WIRES) => {
+  if (format === "gemini") return { ...ASK, contents: [{ parts: [{ text: "hi" }] }] };
+  return format === "images" ? { ...ASK, prompt: "a cat" } : ASK;
+};
 /** Every format whose requests are JSON. In speech, `speed` is that of the voice. */
 const FORMATS = (Object.keys(WIRES) as (keyof typeof WIRES)[]).filter(
   (each) => WIRES[each].form === undefined && each !== "speech",

@@ -1,6 +1,6 @@
 import { GatewayError } from "../../errors.ts";
 import { isSet, type JsonObject, readArray } from "../json/read.ts";
-import { rejectUnpricedField } from "../unpriced-fields.ts";
+import { rejectUnpricedField, TIER_FIELDS } from "../unpriced-fields.ts";
 import { GENERATION, join, type Members, REQUEST, readMember, readObjects } from "./names.ts";
 
 type RequestMembers = ReturnType<(typeof REQUEST)["read"]>;
@@ -19,7 +19,7 @@ export function rejectUnpriced(body: RequestMembers, keys: JsonObject): void {
 }
 
 /** @see https://ai.google.dev/gemini-api/docs/priority-inference */
-const STANDARD_TIERS: readonly unknown[] = ["standard", "STANDARD", "unspecified", "SERVICE_TIER_STANDARD"];
+const STANDARD_TIERS: readonly unknown[] = [...TIER_FIELDS.service_tier, "STANDARD", "unspecified"];
 
 function rejectTier(tier: unknown, path: string): void {
   if (isSet(tier) && !STANDARD_TIERS.includes(tier)) rejectUnpricedField(path);

@@ -132,11 +132,9 @@ function printCall({ id, name, signature }: Call, args: string): string {
 
 /**
  * Returns the input of a call if it is whole: as the model wrote it, because parsing would round long numbers, but
- * in one line, because clients read events of one line only.
+ * in one line, because clients read events of one line only. In valid JSON, line ends are white space.
  */
 function printArguments(input: string): string | undefined {
   if (/^[ \t\r\n]*$/.test(input)) return "{}";
-  const object = parseJsonObject(input);
-  if (object === undefined) return undefined;
-  return /[\r\n]/.test(input) ? JSON.stringify(object) : input.trim();
+  return parseJsonObject(input) && input.trim().replaceAll(/[\r\n]+/g, " ");
 }
