@@ -85,7 +85,7 @@ export interface Price extends TokenPrice {
 }
 
 /** The prices of service tiers, by their names. Never empty. */
-export type TierPrices = Readonly<Partial<Record<Tier, TokenPrice>>>;
+type TierPrices = Readonly<Partial<Record<Tier, TokenPrice>>>;
 
 /** Converts prices to JSON: decimal strings of USD per million tokens. */
 export function printPrices(price: TokenPrice) {
@@ -121,7 +121,7 @@ export type RouteChoice = "priority" | "cheapest" | "fastest" | "least_busy";
 export type RouteReason = RouteChoice | "weight" | "affinity" | "failover";
 
 /** Why a route was not tried for a request that another one of its model can answer. */
-export type SkipReason = `cannot_${Capability | "output" | "context_window"}`;
+type SkipReason = `cannot_${Capability | "output" | "context_window"}`;
 
 /** Multiplies the prices of every class and tier by a markup, each rounded up. */
 export function scalePrice(price: Price, markup: Markup): Price {

@@ -116,7 +116,7 @@ function isWithin(price: TokenPrice, others: readonly TokenPrice[]): boolean {
 }
 
 /** Returns the dearest of the prices of an input or output token. */
-export function dearestOf(
+function dearestOf(
   prices: readonly TokenPrice[],
   priceOf: (price: TokenPrice) => PicosPerToken,
 ): PicosPerToken {

@@ -15,13 +15,13 @@ import type { Handle } from "./routes.ts";
 const ROOTS = ["/v1beta/models/", "/v1/models/"] as const;
 
 /** A method of a model, as a path names it. */
-export interface GeminiTarget {
+interface GeminiTarget {
   readonly model: string;
   readonly method: string;
 }
 
 /** Returns what a path calls; `undefined` for a path without a method. A model may contain slashes and colons. */
-export function targetOfPath(path: string): GeminiTarget | undefined {
+function targetOfPath(path: string): GeminiTarget | undefined {
   const root = ROOTS.find((each) => path.startsWith(each));
   const decoded = root && decode(path.slice(root.length));
   const colon = decoded?.lastIndexOf(":") ?? -1;

@@ -68,7 +68,7 @@ function printLine({ kind, id, name, charged, refunded }: ChargebackLine) {
   };
 }
 
-export const SHEET_COLUMNS = ["kind", "id", "name", "amount_usd", "transfers"] as const;
+const SHEET_COLUMNS = ["kind", "id", "name", "amount_usd", "transfers"] as const;
 
 /** The rows whose amounts lead from the opening to the closing balance. */
 export function sheetChanges(sheet: PrintedSheet): readonly (readonly Cell[])[] {

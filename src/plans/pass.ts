@@ -40,7 +40,8 @@ export async function runPlanPass(parts: PassParts): Promise<void> {
         )
         .orderBy(asc(subscriptions.id))
         .limit(PAGE_SIZE),
-    ({ id }) => attempt(parts, { subscription: id }, async () => {
+    ({ id }) =>
+      attempt(parts, { subscription: id }, async () => {
         const periods = await advanceSubscription(parts, id);
         parts.metrics?.granted(periods);
       }),
@@ -82,7 +83,11 @@ async function eachRow<Row extends { readonly id: string }>(
 }
 
 /** One subscription that fails must not hold up the others: the next pass repeats it. */
-async function attempt({ log, metrics }: PassParts, what: object, work: () => Promise<unknown>): Promise<void> {
+async function attempt(
+  { log, metrics }: PassParts,
+  what: object,
+  work: () => Promise<unknown>,
+): Promise<void> {
   try {
     await work();
   } catch (thrown) {

@@ -56,7 +56,9 @@ function chargedTier(keys: RouteKeys, charged: Charged, named: string | undefine
   const wanted = asked === "auto" ? [undefined, ...CHOSEN] : [named];
   const allowed = wanted.flatMap((each) => pricesOf(keys, charged, each) ?? []);
   const found = pricesOf(keys, charged, tier);
-  const isAllowed = CLASSES.every((name) => allowed.some((each) => found && isAtMost(found[name], each[name])));
+  const isAllowed = CLASSES.every((name) =>
+    allowed.some((each) => found && isAtMost(found[name], each[name])),
+  );
   return isAllowed ? tier : named;
 }
 

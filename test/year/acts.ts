@@ -29,7 +29,7 @@ export interface ActParts {
   readonly log: Log;
 }
 
-export type CallerName = "shop" | "kiosk";
+type CallerName = "shop" | "kiosk";
 
 export interface Acts {
   readonly subscribe: { readonly accountId: string; readonly planId: string; readonly timeZone: string };
@@ -94,7 +94,7 @@ export interface Acts {
   };
 }
 
-export type ActKind = keyof Acts;
+type ActKind = keyof Acts;
 
 /** An act, and what it is done with. */
 export type Act = { [Kind in ActKind]: { readonly kind: Kind } & Acts[Kind] }[ActKind];

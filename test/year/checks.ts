@@ -67,15 +67,7 @@ function balancesOf(
 /** A row of the file, printed apart from the program. */
 function rowOf(account: AccountYear, { atMs, kind, id, holdId, amount, balance }: ReckonedLine): string {
   const time = new Date(atMs).toISOString();
-  const cells = [
-    time,
-    kind,
-    id,
-    holdId ?? "",
-    usd(amount),
-    usd(balance),
-    quoted(noteOn(account, id)),
-  ];
+  const cells = [time, kind, id, holdId ?? "", usd(amount), usd(balance), quoted(noteOn(account, id))];
   return cells.join(",");
 }
 

@@ -23,7 +23,7 @@ export interface YearPlan extends ReckonedPlan {
   readonly limits: readonly { readonly amount: bigint; readonly isMonth: boolean }[];
 }
 
-export const RECKONED: ReadonlyMap<string, YearPlan> = new Map(
+const RECKONED: ReadonlyMap<string, YearPlan> = new Map(
   PLANS.map(({ id, period, grant, carryOver, lateDays, limits }) => [
     id,
     {

@@ -17,7 +17,7 @@ const DAY_MS = 24 * HOUR_MS;
 /** A year with a leap day, from the 31st of a month on. */
 export const YEAR_FROM_MS = Date.UTC(2027, 9, 31, 1, 30);
 
-export interface YearOptions {
+interface YearOptions {
   readonly seed: number;
   readonly accounts: number;
   readonly days: number;

@@ -37,7 +37,8 @@ function print(events: readonly ChatEvent[], isShown = true) {
   let text = "";
   for (const event of events) {
     if (event.kind === "finish") text += printer.end(event, usage);
-    else if (event.kind !== "began" && event.kind !== "usage") text += printer.print(event);
+    else if (event.kind !== "began" && event.kind !== "usage" && event.kind !== "tier")
+      text += printer.print(event);
   }
   const chunks = eventsOf(text).map(({ data }) => JSON.parse(data));
   const whole = JSON.parse(ingress.printWhole(head(isShown), collectReply([...events, usage])));

@@ -71,7 +71,8 @@ describe("the body of a response.create", () => {
     for (let count = 0; count < CASES; count += 1) {
       const { type: _, stream_id: __, previous_response_id: ___, generate: ____, ...body } = drawFrame(draw);
       const text = JSON.stringify(body);
-      const rest = draw() < 0.5 ? mutateJsonText(draw, text) : mutateBytes(draw, Buffer.from(text)).toString();
+      const rest =
+        draw() < 0.5 ? mutateJsonText(draw, text) : mutateBytes(draw, Buffer.from(text)).toString();
       // A fault in a member that is removed goes with it.
       const mutated = rest.replace("{", '{"type":"response.create",');
       const event = read(mutated);
