@@ -120,9 +120,6 @@ export type RouteChoice = "priority" | "cheapest" | "fastest" | "least_busy";
  */
 export type RouteReason = RouteChoice | "weight" | "affinity" | "failover";
 
-/** Why a route was not tried for a request that another one of its model can answer. */
-type SkipReason = `cannot_${Capability | "output" | "context_window"}`;
-
 /** Multiplies the prices of every class and tier by a markup, each rounded up. */
 export function scalePrice(price: Price, markup: Markup): Price {
   const { unit, tiers, tools, audio, image } = price;

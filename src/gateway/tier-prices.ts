@@ -7,7 +7,6 @@ import {
   type Surface,
   type TokenPrice,
 } from "../domain/model.ts";
-import type { PicosPerToken } from "../domain/money.ts";
 import type { ServedTier, Tier, TierDemand, TierOffer } from "../domain/tiers.ts";
 import { chosenTiers, sendableTiers } from "../wire/tiers.ts";
 
@@ -115,15 +114,3 @@ function isWithin(price: TokenPrice, others: readonly TokenPrice[]): boolean {
   return CLASSES.every((name) => others.some((other) => price[name] <= other[name]));
 }
 
-/** Returns the dearest of the prices of an input or output token. */
-function dearestOf(
-  prices: readonly TokenPrice[],
-  priceOf: (price: TokenPrice) => PicosPerToken,
-): PicosPerToken {
-  let dearest = 0n;
-  for (const price of prices) {
-    const each = priceOf(price);
-    if (each > dearest) dearest = each;
-  }
-  return dearest;
-}
