@@ -13,7 +13,7 @@ const SEED = Number(process.env.TEST_YEAR_SEED ?? 1);
 /** With `bun run year:gateways`, a whole year. */
 const IS_FULL = process.env.TEST_YEAR === "gateways";
 const SIZE = IS_FULL
-  ? { accounts: 200, stepHours: 72, busy: 0.3, days: 365, standstillDays: 7, finishDays: 20 }
+  ? { accounts: 200, stepHours: 168, busy: 0.35, days: 365, standstillDays: 7, finishDays: 10 }
   : { accounts: 4, stepHours: 24, busy: 1, days: 5, standstillDays: 0, finishDays: 4 };
 const KILLS = IS_FULL ? Number.POSITIVE_INFINITY : 5;
 const TEST_MS_MAX = 7_200_000;

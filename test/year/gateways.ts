@@ -9,7 +9,7 @@ import type { GatewaySetup, Work } from "./gateway-child.ts";
 
 const GATEWAYS = 3;
 /** How long a gateway lives, in milliseconds of the machine. */
-const LIFE_MS = [300, 3_000] as const;
+const LIFE_MS = [300, 6_000] as const;
 /** Repetitions of one act: more are a fault of the program. */
 const TRIES_MAX = 200;
 const MINUTE_MS = 60_000;
@@ -34,6 +34,8 @@ export class Gateways implements Desk {
   readonly #storage: TempStorage;
   readonly #setup: GatewaySetup;
   readonly #draw: RandomSource;
+  readonly #living = new Set<Child>();
+  /** Those that take work. */
   readonly #ready = new Set<Child>();
   readonly #waiting: (() => void)[] = [];
   #killsMax = 0;
@@ -64,15 +66,16 @@ export class Gateways implements Desk {
   }
 
   async run(job: Job): Promise<void> {
+    if (job === "auto") return this.#finishPayments();
     await this.#runAll(job);
     if (job === "plans") await this.#finishPlans();
-    if (job === "auto") await this.#finishPayments();
   }
 
   async close(): Promise<void> {
     this.#isClosing = true;
-    for (const { process } of this.#ready) process.kill("SIGKILL");
-    await Promise.all([...this.#ready].map(({ process }) => process.exited));
+    const living = [...this.#living];
+    for (const { process } of living) process.kill("SIGKILL");
+    await Promise.all(living.map(({ process }) => process.exited));
   }
 
   /** What an act that was cut off is declined for may be its own first effect. */
@@ -117,7 +120,7 @@ export class Gateways implements Desk {
   async #finishPayments(): Promise<void> {
     const { database, clock } = this.#storage;
     const { autoPayments } = database.tables;
-    for (let before = ""; ; ) {
+    for (let before = await readAuto({ database }); ; ) {
       await this.#runAll("auto");
       await this.#send({ job: "payments" });
       const isOpen = and(isNull(autoPayments.failedAtMs), isNull(autoPayments.creditedAtMs));
@@ -150,7 +153,13 @@ export class Gateways implements Desk {
     const number = this.#serial;
     return new Promise((resolve) => {
       child.open.set(number, resolve);
-      child.process.send({ number, task });
+      try {
+        child.process.send({ number, task });
+      } catch {
+        // It has died just now.
+        child.open.delete(number);
+        resolve(undefined);
+      }
     });
   }
 
@@ -170,6 +179,7 @@ export class Gateways implements Desk {
       },
     );
     const child: Child = { process: process_, open };
+    this.#living.add(child);
   }
 
   #live(child: Child): void {
@@ -182,12 +192,14 @@ export class Gateways implements Desk {
     const kill = () => {
       if (this.#isClosing || this.deaths.kills >= this.#killsMax || !this.#ready.has(child)) return;
       this.deaths.kills += 1;
+      this.#ready.delete(child);
       child.process.kill("SIGKILL");
     };
     setTimeout(kill, drawInteger(this.#draw, ...LIFE_MS));
   }
 
   #bury(child: Child): void {
+    this.#living.delete(child);
     this.#ready.delete(child);
     for (const resolve of child.open.values()) resolve(undefined);
     child.open.clear();

@@ -53,7 +53,7 @@ export interface YearReport {
   statements: number;
 }
 
-/** Plays a year, and compares what each account has with its reckoning: every line at its time, every month as a whole. */
+/** Plays a year, and compares with its reckoning what each account has: each line at its time, and each month. */
 export class Year {
   readonly #parts: YearParts;
   readonly #draw: RandomSource;
@@ -138,10 +138,11 @@ export class Year {
     await this.#followAll();
   }
 
-  /** Half of the accounts join at the beginning, on a 31st; the others one by one. */
+  /** Half of the accounts join at the beginning, on a 31st; the others within half a year. */
   async #join(step: number): Promise<void> {
     const { storage, options, stripe, desk } = this.#parts;
-    const wanted = Math.min(options.accounts, Math.floor(options.accounts / 2) + step);
+    const part = Math.min(1, 0.5 + (step * options.stepHours) / 24 / options.days);
+    const wanted = Math.ceil(options.accounts * part);
     const fresh: AccountYear[] = [];
     while (this.#accounts.length < wanted) {
       const { id } = await storage.newAccount(`account-${this.#accounts.length}`);
