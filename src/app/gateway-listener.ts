@@ -27,7 +27,7 @@ const ABORT_MS = 3_000;
 const SETTLE_MS = 4_000;
 
 /** Idle WebSockets of a key that has ended only take memory, so that a slow look is enough. */
-const SOCKET_CALLERS_EVERY_MS = 10_000;
+const SOCKET_CALLERS_EVERY_MS = 5_000;
 
 /** Serves requests and metrics. Rejects when a port cannot be used. */
 export async function listen(

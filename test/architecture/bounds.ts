@@ -51,6 +51,7 @@ export const LONG_FILES: Readonly<Record<string, string>> = {
   "domain/model.ts": "a model, its routes and its prices, which the whole gateway imports together",
   "errors.ts": "the one table of errors",
   "gateway/relay.ts": "one answer on its way to the client, whole or streamed",
+  "gateway/request.ts": "every type of one request, in the order in which the story makes them",
   "http/v1-routes.ts": "the one table of the routes of /v1, as their description shows it",
   "ledger/audit/audit.ts": "one audit: its snapshot, its ranges and its findings",
   "ledger/core/book.ts": "the rows of a wallet's book and their changes, which every rule imports together",

@@ -3,9 +3,11 @@ import { revokeKey } from "../../src/accounts/keys/keys.ts";
 import { MemoryGuard } from "../../src/http/sockets/memory-guard.ts";
 import type { SocketOwner } from "../../src/http/sockets/run-create.ts";
 import { CLOSES, type CloseReason, ResponsesSocket } from "../../src/http/sockets/socket.ts";
+import { mutateBytes } from "../fuzz/cases/mutate-text.ts";
 import { gatewayForTests } from "../support/gateway-for-tests.ts";
 import { gate } from "../support/script.ts";
 import { answerWith } from "../support/scripted-answers.ts";
+import { createDraw } from "../support/seeded-random.ts";
 import { connectSocket, type Frame, responseIdOf, type SocketClient } from "../support/socket-client.ts";
 import { startTestGateway } from "../support/test-gateway.ts";
 import { until } from "../support/until.ts";
@@ -125,17 +127,33 @@ describe("events of one connection", () => {
     gateway.upstream.reset();
   });
 
-  test("may name 32 lanes", async () => {
+  test("may name 32 queues", async () => {
     const client = await connectSocket(gateway);
     const last: Frame[] = [];
-    for (let lane = 0; lane < 33; lane += 1)
-      last.push(...(await client.create({ generate: false, stream_id: `lane-${lane}` })).slice(-1));
+    for (let queue = 0; queue < 33; queue += 1)
+      last.push(...(await client.create({ generate: false, stream_id: `queue-${queue}` })).slice(-1));
     expect(last.slice(0, 32).every(({ type }) => type === "response.completed")).toBe(true);
     expect(last.at(-1)).toMatchObject({
-      stream_id: "lane-32",
+      stream_id: "queue-32",
       error: { code: "websocket_stream_limit_reached" },
     });
     await close([client]);
+  });
+
+  test("may be garbage of every kind: the gateway serves on, and nothing stays on hold", async () => {
+    const draw = createDraw("garbage of sockets");
+    let client = await connectSocket(gateway);
+    for (let sent = 0; sent < 200; sent += 1) {
+      const text = JSON.stringify({ ...hi, stream_id: `s${sent % 3}`, previous_response_id: "resp_1" });
+      const bytes = mutateBytes(draw, Buffer.from(text));
+      if (client.socket.readyState !== WebSocket.OPEN) client = await connectSocket(gateway);
+      client.socket.send(draw() < 0.1 ? Uint8Array.from(bytes) : bytes.toString());
+    }
+    await close([client]);
+    const last = await connectSocket(gateway);
+    expect((await last.create()).at(-1)?.type).toBe("response.completed");
+    await gateway.nothingIsHeld();
+    await close([last]);
   });
 
   test("are at most as large as a body over HTTP", async () => {
