@@ -1,4 +1,5 @@
 import type { Recorder } from "./recorder.ts";
+import { createSocketClient } from "./socket-client.ts";
 
 /** Clients of the gateway that send requests continuously, whatever the answers. */
 export interface HttpLoad {
@@ -11,9 +12,12 @@ export interface HttpLoad {
 const WORDS = "one two three four five six seven eight nine ten ".repeat(6);
 const PAUSE_MS = 20;
 
+/** Of so many clients, one uses a WebSocket. */
+const SOCKET_EVERY = 4;
+
 /**
- * Starts clients, half of which stream. A finished answer is recorded as "http ID COST"; COST is `-` for a
- * stream, or for an answer whose settlement waits in the outbox.
+ * Starts clients, half of which stream, and some of them over a WebSocket. A finished answer is recorded as
+ * "http ID COST"; COST is `-` for a stream over HTTP, or for an answer whose settlement waits in the outbox.
  */
 export function startHttpLoad(url: string, secret: string, clients: number, recorder: Recorder): HttpLoad {
   let isStopped = false;
@@ -34,13 +38,25 @@ export function startHttpLoad(url: string, secret: string, clients: number, reco
     finished += 1;
     return true;
   };
-  const work = async (stream: boolean) => {
+  const work = async (ask: () => Promise<boolean>) => {
     while (!isStopped) {
-      const isFinished = await request(stream).catch(() => false);
+      const isFinished = await ask().catch(() => false);
       if (!isFinished) await Bun.sleep(PAUSE_MS);
     }
   };
-  const all = Promise.all(Array.from({ length: clients }, (_, client) => work(client % 2 === 0)));
+  const workOverSocket = async () => {
+    const client = createSocketClient(url, secret);
+    await work(async () => {
+      const { id, cost } = await client.ask(WORDS);
+      await recorder.record(`http ${id} ${cost}`);
+      finished += 1;
+      return true;
+    });
+    client.close();
+  };
+  const clientOf = (client: number) =>
+    client % SOCKET_EVERY === 0 ? workOverSocket() : work(() => request(client % 2 === 0));
+  const all = Promise.all(Array.from({ length: clients }, (_, client) => clientOf(client)));
 
   return {
     finished: () => finished,

@@ -76,7 +76,7 @@ describe("a response over a WebSocket", () => {
     for (const { socket } of [one, other]) socket.close();
   });
 
-  test("may be forked to another lane", async () => {
+  test("may be forked to another queue", async () => {
     const client = await connectSocket(gateway);
     const id = responseIdOf(await client.create({ stream_id: "main", input: "One." }));
     await client.create({ stream_id: "fork", input: "Two.", previous_response_id: id });
@@ -99,7 +99,7 @@ describe("a response over a WebSocket", () => {
     client.socket.close();
   });
 
-  test("waits for the one before it in its lane, and runs beside those of other lanes", async () => {
+  test("waits for the one before it in its queue, and runs beside those of other queues", async () => {
     const opened = gate();
     const slow = answerWith({ text: "Slow.", usage: USAGE }, { gate: opened.opened });
     const client = await connectSocket(gateway);
@@ -158,8 +158,8 @@ describe("an error on a WebSocket", () => {
     ["no JSON", "{", "invalid_request"],
     ["a list", "[]", "invalid_request"],
     ["another type", { type: "session.update" }, "invalid_request"],
-    ["a wrong lane", { type: "response.create", stream_id: "a b" }, "invalid_stream_id"],
-    ["an empty lane", { type: "response.create", stream_id: "" }, "invalid_stream_id"],
+    ["a wrong stream_id", { type: "response.create", stream_id: "a b" }, "invalid_stream_id"],
+    ["an empty stream_id", { type: "response.create", stream_id: "" }, "invalid_stream_id"],
     ["no model", { type: "response.create", input: "Hi." }, "invalid_request"],
     ["an unknown model", { type: "response.create", input: "Hi.", model: "none" }, "model_not_found"],
     ["garbage behind", '{"type":"response.create","model":"chat","input":"Hi."} x', "invalid_request"],

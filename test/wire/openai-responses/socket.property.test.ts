@@ -24,7 +24,7 @@ function drawFrame(draw: RandomSource): Record<string, unknown> {
     ["input", drawOne(draw, INPUTS)],
     ["tools", [{ type: "function", name: "input" }]],
   ];
-  if (draw() < 0.5) members.push(["stream_id", "lane-1"]);
+  if (draw() < 0.5) members.push(["stream_id", "queue-1"]);
   if (draw() < 0.5) members.push(["previous_response_id", drawOne(draw, ["resp_1", null])]);
   if (draw() < 0.3) members.push(["stream", drawOne(draw, [true, false])]);
   if (draw() < 0.3) members.push(["generate", true]);
