@@ -126,6 +126,9 @@ export const GENERATION = readerOf([
   "serviceTier",
 ]);
 
+/** The members of `thinkingConfig`. */
+export const THINKING = readerOf(["includeThoughts", "thinkingBudget", "thinkingLevel"]);
+
 /** The members of one part of a content. */
 export const PART = readerOf([
   "text",

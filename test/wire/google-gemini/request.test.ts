@@ -70,8 +70,9 @@ describe("parseRequest", () => {
     [{ tools: [{ functionDeclarations: [], google_search: {} }] }, "tools[0].google_search"],
     [{ tools: [{ codeExecution: {} }] }, "tools[0].codeExecution"],
     [{ tools: [{ somethingNew: {} }] }, "tools[0].somethingNew"],
-    [{ serviceTier: "priority" }, "serviceTier"],
-    [{ service_tier: "flex" }, "service_tier"],
+    [{ serviceTier: "platinum" }, "service_tier"],
+    [{ service_tier: 2 }, "service_tier"],
+    [{ generationConfig: { serviceTier: "standard" } }, "generationConfig.serviceTier"],
     [{ generationConfig: { responseModalities: ["TEXT", "IMAGE"] } }, "generationConfig.responseModalities"],
     [{ generation_config: { response_modalities: ["AUDIO"] } }, "generation_config.responseModalities"],
     [{ generationConfig: { responseModalities: 2 } }, "generationConfig.responseModalities"],
@@ -93,6 +94,31 @@ describe("parseRequest", () => {
   ])("rejects what Google stores for the operator: %j", (members, path) => {
     const { kind, publicMessage } = errorOf(googleGemini, bodyOf(members));
     expect([kind, publicMessage]).toEqual(["nothing_stored", expect.stringContaining(`: ${path}`)]);
+  });
+
+  test.each([
+    [{ serviceTier: "priority" }, { asked: "priority", path: "serviceTier" }],
+    [{ service_tier: "SERVICE_TIER_FLEX" }, { asked: "flex", path: "service_tier" }],
+    [{ serviceTier: "standard" }, undefined],
+    [{ serviceTier: "unspecified" }, undefined],
+  ])("reads the tier of %j", (members, tier) => {
+    expect(parse(members).tier).toEqual(tier as never);
+  });
+
+  test("names what a model must be able to do", () => {
+    const part = (mimeType: string) => ({ inlineData: { mimeType, data: "aGk=" } });
+    const parts = [part("image/png"), part("audio/wav"), part("application/pdf")];
+    const generationConfig = { responseSchema: {}, thinkingConfig: { thinkingLevel: "LOW" } };
+    const asked = { contents: [{ parts }], tools: [{ functionDeclarations: [] }], generationConfig };
+    expect(parse(asked).needs).toEqual([
+      "tools",
+      "images",
+      "documents",
+      "audio",
+      "reasoning",
+      "structured_output",
+    ]);
+    expect(parse({ generationConfig: { thinkingConfig: { includeThoughts: true } } }).needs).toBeUndefined();
   });
 
   test("bounds the input by its media", () => {

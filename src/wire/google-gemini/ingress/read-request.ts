@@ -9,7 +9,7 @@ import {
   SHARES,
   TEMPERATURES,
 } from "../../request-body.ts";
-import { GENERATION, join, type Members, REQUEST, readerOf, readInteger, readMember } from "../names.ts";
+import { GENERATION, join, type Members, REQUEST, readInteger, readMember, THINKING } from "../names.ts";
 import { readContents } from "./read-contents.ts";
 import { readOpenApiSchema } from "./read-schema.ts";
 import { readTools } from "./read-tools.ts";
@@ -61,7 +61,6 @@ function readSampling(config: Generation) {
   };
 }
 
-const THINKING = readerOf(["includeThoughts", "thinkingBudget", "thinkingLevel"]);
 const LEVELS = new Map<unknown, Reasoning["effort"]>([
   ["MINIMAL", "minimal"],
   ["LOW", "low"],

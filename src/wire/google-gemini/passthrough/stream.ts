@@ -1,7 +1,9 @@
-import { ANSWER_MAX, EVENT_MAX, type JsonObject, parseJsonObject } from "../../json/read.ts";
+import type { ServedTier } from "../../../domain/tiers.ts";
+import { ANSWER_MAX, EVENT_MAX, isJsonObject, type JsonObject, parseJsonObject } from "../../json/read.ts";
 import type { RequestHead } from "../../model-request.ts";
 import { type ReplyPart, type ReplyReader, SILENT } from "../../reply-part.ts";
 import { printSse, type SseEvent } from "../../sse.ts";
+import { readGeminiServed, withServed } from "../../tiers.ts";
 import { UpstreamFault } from "../../upstream-fault.ts";
 import { readUsageEvent } from "../usage.ts";
 import { readResponse, renameModel } from "./response.ts";
@@ -23,6 +25,7 @@ class StreamReader implements ReplyReader {
   /** Whether each candidate that has begun is finished, by its index. */
   readonly #candidates = new Map<number, boolean>();
   #isBlocked = false;
+  #tier: ServedTier | undefined;
   #isEnded = false;
   #held = "";
   /** A response without output after the finish, such as one with the usage alone. */
@@ -57,22 +60,32 @@ class StreamReader implements ReplyReader {
     return this.#held + this.#last;
   }
 
+  /** Returns the tier that a response reports, unless an earlier one has reported it. */
+  #readTier(usageMetadata: unknown): Pick<ReplyPart, "tier"> {
+    const tier = readGeminiServed(objectOf(usageMetadata));
+    if (tier === undefined || tier === this.#tier) return {};
+    this.#tier = tier;
+    const { tier: served } = withServed(SILENT, tier, this.#request);
+    return served ? { tier: served } : {};
+  }
+
   #readResponse(response: JsonObject, data: string): ReplyPart {
     const wasFinished = this.finished;
     const { candidates, isBlocked } = readResponse(response, data, this.#request.choices);
     const usage = readUsageEvent(response.usageMetadata)?.usage;
+    const tier = this.#readTier(response.usageMetadata);
     const text = printSse({ data: renameModel(data, this.#request.model) });
     // The finish is sent last, so output after it would reach the client in the wrong order.
     if (wasFinished) {
       if (candidates.length === 0) this.#last = text;
-      return { ...SILENT, usage };
+      return { ...SILENT, usage, ...tier };
     }
     for (const { index, isFinished } of candidates)
       this.#candidates.set(index, isFinished || this.#candidates.get(index) === true);
     this.#isBlocked ||= isBlocked;
     const generated = candidates.map((candidate) => candidate.generated).join("");
     const isReadable = isBlocked || candidates.some((candidate) => candidate.isReadable);
-    const part = { generated, isReadable, isOutput: isReadable || generated !== "", usage };
+    const part = { generated, isReadable, isOutput: isReadable || generated !== "", usage, ...tier };
     if (!this.finished) return { ...part, text };
     this.#held = text;
     return { ...part, text: "" };
@@ -86,11 +99,16 @@ export function readWhole(request: RequestHead, text: string): ReplyPart {
   const { candidates, isBlocked } = readResponse(body, text, request.choices);
   const isFinished = candidates.length > 0 && candidates.every((candidate) => candidate.isFinished);
   if (!isFinished && !isBlocked) throw new UpstreamFault("The answer has no finish");
-  return {
+  const part = {
     text: renameModel(text, request.model),
     isOutput: true,
     isReadable: isBlocked || candidates.some((candidate) => candidate.isReadable),
     generated: candidates.map((candidate) => candidate.generated).join(""),
     usage: readUsageEvent(body.usageMetadata)?.usage,
   };
+  return withServed(part, readGeminiServed(objectOf(body.usageMetadata)), request);
+}
+
+function objectOf(value: unknown): JsonObject {
+  return isJsonObject(value) ? value : {};
 }
