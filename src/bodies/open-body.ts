@@ -90,14 +90,13 @@ export class ParsedBody implements OpenBody {
   learn(): void {}
 
   #planOne({ surface, options }: PlanQuestion, readChat: () => ChatRequest): Planned {
-    let session: CodecSession;
     try {
-      session = this.#sessionWith(surface, readChat);
+      const session = this.#sessionWith(surface, readChat);
+      const sizes = options.map((each) => session.textBytes(each));
+      return { context: session.context, textBytes: Math.max(0, ...sizes) };
     } catch (untranslatable) {
       return { untranslatable };
     }
-    const sizes = options.map((each) => session.textBytes(each));
-    return { context: session.context, textBytes: Math.max(0, ...sizes) };
   }
 
   #sessionWith(surface: Surface, readChat: () => ChatRequest): CodecSession {

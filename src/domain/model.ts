@@ -37,7 +37,10 @@ export type ClientSurface =
 export type DefaultModels = Readonly<Partial<Record<"moderations" | "images", string>>>;
 
 /** Every wire format: those of clients, and those that only upstreams speak. */
-export type Surface = ClientSurface | "converse";
+export type Surface =
+  | ClientSurface
+  | "converse"
+  | `${"gemini" | "vertex" | "titan" | "cohere"}_embeddings`;
 
 /** A cloud that hosts Anthropic's models. The URL of a call has the model, which the body then lacks. */
 export interface MessagesHost {

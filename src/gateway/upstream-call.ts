@@ -146,7 +146,7 @@ export async function endAttemptTrace(
 }
 
 function operationOf({ codec }: Candidate): string {
-  return codec.format.surface === "embeddings" ? "embeddings" : "chat";
+  return codec.format.surface.endsWith("embeddings") ? "embeddings" : "chat";
 }
 
 function usageFacts({ meter }: HeldRequest): TraceFacts {

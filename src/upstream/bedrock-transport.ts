@@ -9,6 +9,8 @@ import type { BedrockConfig, CallBody, UpstreamCall } from "./upstream.ts";
 
 const INVOKE: readonly Surface[] = ["messages"];
 const CONVERSE: readonly Surface[] = ["converse"];
+const TITAN: readonly Surface[] = ["titan_embeddings"];
+const COHERE: readonly Surface[] = ["cohere_embeddings"];
 
 /** Errors of status 400 that are not the request's: they concern the operator's account or the load. */
 const STATUS_OF_ERROR: ReadonlyMap<string, number> = new Map([
@@ -59,15 +61,16 @@ export function createBedrockTransport(config: BedrockConfig): Transport {
   }
 
   return {
-    surfacesOf: (model) => ((api ?? apiOf(model)) === "invoke" ? INVOKE : CONVERSE),
+    surfacesOf: (model) => embeddingsOf(model) ?? ((api ?? apiOf(model)) === "invoke" ? INVOKE : CONVERSE),
     messagesHost: bedrockHost(config.betaNames),
     request(call) {
       const url = `${baseUrl}${pathOf(call)}`;
       if (apiKey === "") return sign(url, call);
       return { url, headers: new Headers({ ...headersOf(call), authorization: `Bearer ${apiKey}` }) };
     },
-    readAnswer(answer, { stream }) {
+    readAnswer(answer, { stream, surface }) {
       if (!answer.ok) return withTrueStatus(answer);
+      if (surface === "cohere_embeddings") return withTokens(answer);
       return stream && isEventStream(answer) ? convert(answer) : answer;
     },
     mayRepeat(answer) {
@@ -80,6 +83,24 @@ export function createBedrockTransport(config: BedrockConfig): Transport {
       return { url: `${baseUrl}/ping`, headers: {}, isAnonymous: true };
     },
   };
+}
+
+/** Returns the format of a model of embeddings; `undefined` for any other. */
+function embeddingsOf(model: string): readonly Surface[] | undefined {
+  if (/(^|[./])amazon\.titan-embed/.test(model)) return TITAN;
+  return /(^|[./])cohere\.embed/.test(model) ? COHERE : undefined;
+}
+
+/** Puts the tokens, which some models report in a header only, before the answer. */
+function withTokens({ body, status, headers }: Response): Response {
+  const tokens = headers.get("x-amzn-bedrock-input-token-count") ?? "";
+  const count = /^\d{1,15}$/.test(tokens) ? tokens : "null";
+  const wrap = new TransformStream<Uint8Array, Uint8Array>({
+    start: (controller) => controller.enqueue(Buffer.from(`{"input_tokens":${count},"answer":`)),
+    flush: (controller) => controller.enqueue(Buffer.from("}")),
+  });
+  const type = headers.get("content-type") ?? "application/json";
+  return new Response(body?.pipeThrough(wrap) ?? null, { status, headers: { "content-type": type } });
 }
 
 function apiOf(model: string): "invoke" | "converse" {

@@ -45,6 +45,8 @@ function createAnthropicTransport({ baseUrl, apiKey }: PlainConfig): Transport {
   };
 }
 
+const GEMINI_SURFACES = ["gemini", "gemini_embeddings"] as const;
+
 /**
  * Google's Gemini API.
  *
@@ -54,7 +56,7 @@ function createGeminiTransport({ baseUrl, apiKey }: PlainConfig): Transport {
   const credentials = { "x-goog-api-key": apiKey };
   const headersOf = createCallHeaders(credentials);
   return {
-    surfacesOf: () => ["gemini"],
+    surfacesOf: () => GEMINI_SURFACES,
     request: (call) => ({ url: baseUrl + call.path, headers: headersOf(call) }),
     readAnswer: readGoogleAnswer,
     // @see https://ai.google.dev/api/models#method:-models.list

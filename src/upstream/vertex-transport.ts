@@ -7,6 +7,8 @@ import { vertexHost } from "./messages-hosts.ts";
 import type { Transport } from "./transport.ts";
 import type { GooglePlace, UpstreamCall, VertexConfig } from "./upstream.ts";
 
+const CLAUDE = ["messages"] as const;
+const GOOGLE = ["gemini", "vertex_embeddings"] as const;
 const MODEL_OF_COUNTS = "count-tokens";
 
 /**
@@ -32,7 +34,7 @@ export function createVertexTransport(config: VertexConfig): Transport {
   }
 
   return {
-    surfacesOf: (model) => [isClaude(model) ? "messages" : "gemini"],
+    surfacesOf: (model) => (isClaude(model) ? CLAUDE : GOOGLE),
     messagesHost: vertexHost(config.betaNames),
     request(call) {
       const token = tokens.read();

@@ -2,10 +2,12 @@ import type { ChatReply } from "../domain/chat-event.ts";
 import type { ChatRequest } from "../domain/chat-request.ts";
 import type { ClientSurface, Surface } from "../domain/model.ts";
 import { GatewayError } from "../errors.ts";
+import { beginEmbeddings, readEmbeddings } from "./embeddings/translate.ts";
 import type {
   AnswerContext,
   AnswerHead,
   EgressCodec,
+  EmbeddingsFormat,
   IngressCodec,
   PrintOptions,
   ReplyHead,
@@ -56,7 +58,21 @@ function mapValues<K extends string, V, W>(record: Readonly<Record<K, V>>, map: 
 
 function pairOf(client: WireFormat, format: UpstreamFormat): FormatPair | undefined {
   if (client.surface === format.surface) return passthrough(client);
+  if (client.surface === "embeddings") return isOfEmbeddings(format) ? embeddingsPair(format) : undefined;
   return client.ingress && format.egress && translation(client.ingress, format, format.egress);
+}
+
+function isOfEmbeddings(format: UpstreamFormat): format is EmbeddingsFormat {
+  return format.embeddings !== undefined;
+}
+
+function embeddingsPair(format: EmbeddingsFormat): FormatPair {
+  return {
+    format,
+    isPassthrough: false,
+    begin: (request) => beginEmbeddings(format, request),
+    answers: (context) => readEmbeddings(format, context),
+  };
 }
 
 function passthrough(wire: WireFormat): FormatPair {

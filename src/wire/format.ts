@@ -4,6 +4,7 @@ import type { LimitWindows } from "../domain/limit-windows.ts";
 import type { ClientSurface, MessagesHost, ModelTraits, Route, Surface } from "../domain/model.ts";
 import type { Tier } from "../domain/tiers.ts";
 import type { GatewayError } from "../errors.ts";
+import type { EmbeddingsCodec } from "./embeddings/codec.ts";
 import type { FormFormat } from "./form.ts";
 import type { JsonMeasure } from "./json/scan.ts";
 import type {
@@ -37,11 +38,16 @@ export interface UpstreamFormat {
   readonly optIns?: OptIns | undefined;
   /** `undefined` if requests are never translated for upstreams of this format. */
   readonly egress: EgressCodec | undefined;
+  /** Set in formats of embeddings other than OpenAI's. */
+  readonly embeddings?: EmbeddingsCodec | undefined;
   /**
    * Returns whether an upstream error (400, 413, 422) rejects the prompt as too long: digits only, no text.
    */
   readPromptTooLong(text: string): PromptTooLong | undefined;
 }
+
+/** A format of upstreams that serves embeddings alone. */
+export type EmbeddingsFormat = UpstreamFormat & { readonly embeddings: EmbeddingsCodec };
 
 /** The features that clients of a format opt into by name, in a header or in the body. */
 export interface OptIns {
@@ -235,6 +241,8 @@ export interface AnswerContext {
   readonly keepsSignatures?: boolean | undefined;
   /** `undefined` for formats whose answers repeat nothing of the request. */
   readonly echoed?: EchoedFields | undefined;
+  /** Whether the client receives vectors in base64. */
+  readonly encodesVectors?: boolean | undefined;
   /** The client's tool names by their shortened names; names that were not shortened are omitted. */
   readonly toolNames: ReadonlyMap<string, string>;
 }

@@ -1,6 +1,8 @@
 import type { ClientSurface, Surface } from "../domain/model.ts";
 import { anthropicMessages } from "./anthropic-messages/format.ts";
 import { bedrockConverse } from "./bedrock-converse/format.ts";
+import { cohereEmbeddings, titanEmbeddings } from "./embeddings/bedrock.ts";
+import { geminiEmbeddings, vertexEmbeddings } from "./embeddings/google.ts";
 import type { UpstreamFormat, WireFormat } from "./format.ts";
 import { googleGemini } from "./google-gemini/format.ts";
 import { openaiChat } from "./openai-chat/format.ts";
@@ -35,4 +37,8 @@ export const WIRES: Readonly<Record<ClientSurface, WireFormat>> = {
 export const FORMATS: Readonly<Record<Surface, UpstreamFormat>> = {
   ...WIRES,
   converse: bedrockConverse,
+  gemini_embeddings: geminiEmbeddings,
+  vertex_embeddings: vertexEmbeddings,
+  titan_embeddings: titanEmbeddings,
+  cohere_embeddings: cohereEmbeddings,
 };

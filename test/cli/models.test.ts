@@ -116,7 +116,7 @@ describe("tollgate models add", () => {
     ],
     [["add", SONNET, "bedrock/anthropic.nothing"], "is not a known model"],
     [["add", "azure/gpt-image-1"], "is of mode image, which upstreams of protocol azure do not serve."],
-    [["add", "gemini/gemini-embedding-001"], "which upstreams of protocol gemini do not serve."],
+    [["add", "bedrock/amazon.rerank-v1:0"], "which upstreams of protocol bedrock do not serve."],
     [["add", "azure_ai/claude-opus-4-8"], "is served in Anthropic's format alone: name an upstream"],
     [["add", SONNET, SONNET], "Two of these models are named claude-sonnet-4-5"],
   ])("writes nothing for %p", async (line, message) => {

@@ -308,8 +308,11 @@ describe("the routes of the clients page", () => {
     "/v2/rerank",
     "/v1/moderations",
     "/v1/images/generations",
+    "/v1/images/edits",
+    "/v1/images/variations",
     "/v1/audio/speech",
     "/v1/audio/transcriptions",
+    "/v1/audio/translations",
   ]);
 
   test.each(routes)("%s %s exists", async (method, path) => {

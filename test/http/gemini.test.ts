@@ -400,11 +400,11 @@ test.each([
   expect(google.seen).toHaveLength(0);
 });
 
-test("case 120: embeddings have no route to Gemini", async () => {
-  const response = await fetch(`${gateway.url}/v1/embeddings`, {
+test("case 120: rankings have no route to Gemini", async () => {
+  const response = await fetch(`${gateway.url}/v1/rerank`, {
     method: "POST",
     headers: { authorization: `Bearer ${gateway.secret}`, "content-type": "application/json" },
-    body: JSON.stringify({ model: "g-embed", input: "a" }),
+    body: JSON.stringify({ model: "g-embed", query: "a", documents: ["b"] }),
   });
   await expectError(response, CHAT, "not_built");
 });

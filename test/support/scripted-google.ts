@@ -1,3 +1,4 @@
+import { findEmbeddingsRule } from "./embeddings-rules.ts";
 import { findBodyProblem } from "./google-rules.ts";
 
 /** One call that the scripted Google accepted. */
@@ -38,9 +39,9 @@ export const SUBJECT_TOKEN = "workload-jwt";
 const AUDIENCE =
   "//iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/pool/providers/provider";
 
-const GEMINI = /^\/v1beta\/(models\/[^/:]+):(generateContent|streamGenerateContent)$/;
+const GEMINI = /^\/v1beta\/(models\/[^/:]+):(generateContent|streamGenerateContent|batchEmbedContents)$/;
 const VERTEX =
-  /^\/v1beta1\/projects\/acme-prod\/locations\/global\/publishers\/google\/(models\/[^/:]+):(generateContent|streamGenerateContent)$/;
+  /^\/v1beta1\/projects\/acme-prod\/locations\/global\/publishers\/google\/(models\/[^/:]+):(generateContent|streamGenerateContent|predict|embedContent)$/;
 const CLAUDE =
   /^\/v1\/projects\/acme-prod\/locations\/global\/publishers\/anthropic\/(models\/[^/:]+):(rawPredict|streamRawPredict)$/;
 
@@ -122,7 +123,7 @@ export function startScriptedGoogle(): ScriptedGoogle {
     const problem =
       route === CLAUDE
         ? (findClaudeProblem(body, resource, isStream) ?? findBetaProblem(request.headers, body))
-        : findBodyProblem(body);
+        : (findEmbeddingsRule(method) ?? findBodyProblem)(body);
     if (problem !== undefined) return refuse(400, problem);
     const call = { path, headers: request.headers, body };
     seen.push(call);

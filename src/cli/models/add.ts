@@ -94,9 +94,9 @@ function planAdditions(
 const MODES: Readonly<Record<string, readonly KnownMode[]>> = {
   azure: ["chat", "embedding"],
   anthropic: ["chat"],
-  bedrock: ["chat"],
-  gemini: ["chat"],
-  vertex: ["chat"],
+  bedrock: ["chat", "embedding"],
+  gemini: ["chat", "embedding"],
+  vertex: ["chat", "embedding"],
 };
 
 /** Refuses a model whose every request would fail. An entry of unknown form is left to `check`. */

@@ -17,7 +17,7 @@ import {
 } from "./untranslated.ts";
 
 /**
- * OpenAI's embeddings. No other provider's format is equivalent, so they are never translated.
+ * OpenAI's embeddings. Upstreams of Google and Amazon get them translated, see `embeddings/translate.ts`.
  *
  * @see https://platform.openai.com/docs/api-reference/embeddings
  */
