@@ -33,6 +33,10 @@ export const ERRORS = {
     "The request needs more tokens than the tokens-per-minute limit ever admits.",
   ),
   wrong_header: invalid(400, "The request has a header that is not valid."),
+  no_wanted_route: invalid(
+    400,
+    "No route of this model is within the bounds that the request sets for its routes.",
+  ),
   too_many_runs: invalid(400, "This key has begun as many runs with a limit as it may in a day."),
   rejected_by_upstream: invalid(400, "The model does not accept this request."),
   prompt_too_long: knownAs(invalid(400, "The prompt is too long for this model."), "context_length_exceeded"),

@@ -113,6 +113,8 @@ const Abilities = Type.Array(
   { uniqueItems: true, description: "a list of what the model can do" },
 );
 
+const Retention = Type.Union([Type.Literal("none"), Type.Literal("some")], { description: "none or some" });
+
 const Route = Mapping({
   known: Type.Optional(Known),
   upstream: Text("the name of an upstream"),
@@ -135,6 +137,7 @@ const Route = Mapping({
   ),
   sampling: Type.Optional(Type.Boolean({ description: "true or false" })),
   can: Type.Optional(Abilities),
+  retention: Type.Optional(Retention),
   context_window: Type.Optional(Count(1, TOKENS_MAX)),
   max_output_tokens: Type.Optional(Count(1, TOKENS_MAX)),
 });
@@ -263,6 +266,7 @@ export const Upstream = Mapping({
     Type.Union([Type.Literal("invoke"), Type.Literal("converse")], { description: "invoke or converse" }),
   ),
   circuit_failures: Type.Optional(Count(1, 1_000_000)),
+  retention: Type.Optional(Retention),
   output_limit_field: Type.Optional(
     Type.Union([Type.Literal("max_tokens"), Type.Literal("max_completion_tokens")], {
       description: "max_tokens or max_completion_tokens",

@@ -206,12 +206,17 @@ function readRoutes(entry: ModelEntry, upstreams: NonNullable<ConfigFile["upstre
       betas: readBetas(entry.anthropic_betas, upstreams[route.upstream]?.anthropic_betas, betasOf(prices)),
       traits: readTraits(route.model, route),
       can: readAbilities(route.can ?? entry.can),
+      retention: readRetention(route.retention ?? upstreams[route.upstream]?.retention),
       contextWindow: route.context_window,
       outputTokensMax: route.max_output_tokens,
       known: route.known ?? entry.known,
     };
   });
   return routes.sort((one, other) => one.priority - other.priority);
+}
+
+function readRetention(written: "none" | "some" | undefined): Route["retention"] {
+  return written === "none" ? "none" : undefined;
 }
 
 /** The input tokens above which a prompt is long default to the model's `context_window`. */

@@ -37,10 +37,7 @@ export type ClientSurface =
 export type DefaultModels = Readonly<Partial<Record<"moderations" | "images", string>>>;
 
 /** Every wire format: those of clients, and those that only upstreams speak. */
-export type Surface =
-  | ClientSurface
-  | "converse"
-  | `${"gemini" | "vertex" | "titan" | "cohere"}_embeddings`;
+export type Surface = ClientSurface | "converse" | `${"gemini" | "vertex" | "titan" | "cohere"}_embeddings`;
 
 /** A cloud that hosts Anthropic's models. The URL of a call has the model, which the body then lacks. */
 export interface MessagesHost {
@@ -240,6 +237,8 @@ export interface Route extends RoutePrices {
   readonly outputTokensMax?: number | undefined;
   /** What it can do; `undefined` where it is unknown. Requests that need more take other routes. */
   readonly can?: readonly Capability[] | undefined;
+  /** Whether the provider keeps nothing of a request, as the operator knows it; absent where it may keep some. */
+  readonly retention?: "none" | undefined;
   /** Id of the known model that its facts came from, "anthropic/claude-sonnet-4-5". */
   readonly known?: string | undefined;
 }

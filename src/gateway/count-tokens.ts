@@ -7,7 +7,8 @@ import { UpstreamFault } from "../wire/upstream-fault.ts";
 import { admit, authenticate, readRequest } from "./admit.ts";
 import { describeReason } from "./attempt.ts";
 import type { Gateway } from "./gateway.ts";
-import { selectModel } from "./plan.ts";
+import { preferencesOf, selectModel } from "./plan.ts";
+import { allowsRoute } from "./preferences.ts";
 import { readBounded, textOf } from "./relay-bytes.ts";
 import type { Call, Candidate, Reply } from "./request.ts";
 import { readAttribution } from "./scopes.ts";
@@ -108,8 +109,10 @@ async function countAtUpstream(
 
 /** Skips keys with an open circuit: a count would be one more failing call. */
 function findCounter({ upstreams }: Gateway, prompt: CountedPrompt): Counter | undefined {
-  const { model, accountId } = prompt;
+  const { call, body, model, accountId } = prompt;
+  const preferences = preferencesOf(call);
   for (const route of model.routes) {
+    if (preferences && !allowsRoute(preferences, { model, route, request: body.request })) continue;
     const upstream: Upstream | undefined = upstreams.get(route.upstream);
     if (!upstream || !counts(upstream, route, prompt)) continue;
     const key = upstream.keys.find(({ health }) => !health.isOpen(accountId));

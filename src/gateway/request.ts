@@ -12,6 +12,7 @@ import type { Upstream } from "../upstream/upstream.ts";
 import type { PrintOptions, WireFormat } from "../wire/format.ts";
 import type { AnswerReader } from "../wire/format-pair.ts";
 import type { Meter } from "./meter.ts";
+import type { PreferenceHeaders } from "./preferences.ts";
 import type { PricedCandidate, Quote, QuotedPlan } from "./quote.ts";
 
 /** One request of a client, as known before its body is read. */
@@ -60,6 +61,8 @@ export interface AttributionHeaders {
   readonly run: string | null;
   /** `x-tollgate-max-cost-usd`. */
   readonly maxCost: string | null;
+  /** Which routes it may take; absent where no header says it. */
+  readonly preferences?: PreferenceHeaders | undefined;
 }
 
 /** What a running request has come to, for metrics and for the error of one that is declined. */

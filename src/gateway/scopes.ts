@@ -10,6 +10,7 @@ import {
 } from "../domain/scope.ts";
 import { GatewayError } from "../errors.ts";
 import type { RequestHead } from "../wire/model-request.ts";
+import { readPreferences } from "./preferences.ts";
 import type { Call } from "./request.ts";
 
 /** Whom a request is for, and what it may cost, as its client says. */
@@ -77,6 +78,7 @@ export function readAttribution({ call, caller, request }: Attributed): Attribut
     if (request.endUser === undefined || caller.endUsers === "off") return undefined;
     return { endUser: request.endUser, tags: NO_TAGS, run: undefined, costMax: undefined };
   }
+  if (headers.preferences) readPreferences(headers.preferences);
   const user = headers.user === null ? undefined : readUser(headers.user);
   return {
     endUser: caller.endUsers === "off" ? undefined : (user ?? request.endUser),

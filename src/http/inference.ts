@@ -2,6 +2,7 @@ import { type Caller, rootIdOf } from "../accounts/keys/key.ts";
 import { GatewayError } from "../errors.ts";
 import { countTokens } from "../gateway/count-tokens.ts";
 import type { Gateway } from "../gateway/gateway.ts";
+import { readPreferenceHeaders } from "../gateway/preferences.ts";
 import type { AttributionHeaders, Call, Reply } from "../gateway/request.ts";
 import { runRequest } from "../gateway/run-request.ts";
 import { platform } from "../platform.ts";
@@ -98,8 +99,9 @@ export function readAttributionHeaders(headers: Headers): AttributionHeaders | u
   const tags = headers.get("x-tollgate-tags");
   const run = headers.get("x-tollgate-run");
   const maxCost = headers.get("x-tollgate-max-cost-usd");
+  const preferences = readPreferenceHeaders(headers);
   const isMissing = user === null && tags === null && run === null && maxCost === null;
-  return isMissing ? undefined : { user, tags, run, maxCost };
+  return isMissing && !preferences ? undefined : { user, tags, run, maxCost, preferences };
 }
 
 /** Bodies in transit are bounded like concurrent requests, but by at least 1: a limit of 0 applies later. */

@@ -54,6 +54,29 @@ describe("the limits and abilities of a route", () => {
     expect(routesOf(`    ${limits}\n    ${route}`)).toMatchObject([{ can: undefined }]);
   });
 
+  test("have the retention of the upstream, unless the route has its own", () => {
+    const { models } = loadYaml(`
+upstreams:
+  kept: { protocol: openai, base_url: https://up.example/v1, api_key: k }
+  gone: { protocol: openai, base_url: https://up.example/v1, api_key: k, retention: none }
+models:
+  m:
+    context_window: 9
+    max_output_tokens: 9
+    ${PRICE}
+    routes:
+      - { upstream: gone, model: a }
+      - { upstream: gone, model: b, retention: some }
+      - { upstream: kept, model: c }
+      - { upstream: kept, model: d, retention: none }`);
+    expect(models[0]?.routes.map(({ retention }) => retention)).toEqual([
+      "none",
+      undefined,
+      undefined,
+      "none",
+    ]);
+  });
+
   test("are refused where the output limit is above the window", () => {
     const route = "{ upstream: openai, model: a, context_window: 10, max_output_tokens: 20 }";
     const limits = `context_window: 100, max_output_tokens: 50, ${PRICE}`;
