@@ -211,8 +211,15 @@ export function longCostOf({ longPrice, cost, longCost }: RoutePrices): Price | 
 /** Returns prices at a markup over the cost. Where the cost is unknown, the price stays. */
 export function pricesAt({ price, longPrice, cost, longCost }: RoutePrices, markup: Markup): RoutePrices {
   const priced = cost ? fillApart(withOtherTiers(scalePrice(cost, markup), price), price) : price;
-  const long = longCost ? fillApart(scalePrice(longCost, markup), priced) : longPrice;
+  const long = longCost
+    ? fillApart(scalePrice(longCost, markup), priced)
+    : longPrice && withFees(longPrice, priced);
   return { price: priced, longPrice: long && withSoldTiers(long, priced), cost, longCost };
+}
+
+/** Fees do not depend on the length of the input. */
+function withFees(long: Price, { tools }: Price): Price {
+  return tools ? { ...long, tools } : long;
 }
 
 /** Adds the tiers whose cost is unknown, at the prices that they have. */

@@ -32,13 +32,13 @@ export interface Charged {
 const CHOSEN = ["priority", "flex", "scale", "performance"];
 
 /** A fraction; the denominator is positive. */
-type Fraction = readonly [numerator: bigint, denominator: bigint];
+export type Fraction = readonly [numerator: bigint, denominator: bigint];
 
 /**
  * Returns charge and upstream cost in nano-USD, the cost `undefined` where it is unknown, and the tier that is charged;
  * `undefined` for a tier that is not sold.
  */
-export function expectedMoney(keys: RouteKeys, charged: Charged) {
+export function expectedMoney(keys: RouteKeys, charged: Charged, beside?: Beside) {
   const { asked, tokens } = charged;
   const named = asked === "auto" ? undefined : asked;
   if (named !== undefined && !pricesOf(keys, { ...charged, isLong: false }, named)) return undefined;
@@ -46,7 +46,14 @@ export function expectedMoney(keys: RouteKeys, charged: Charged) {
   const prices = pricesOf(keys, charged, tier);
   const cost = costsOf(keys, charged, tier);
   if (!prices) throw new Error("A tier is charged that has no price");
-  return { tier, charge: sum(prices, tokens), upstreamCost: cost && sum(cost, tokens) };
+  const charge = sum(prices, tokens, beside?.ofPrice(prices));
+  return { tier, charge, upstreamCost: cost && sum(cost, tokens, beside?.ofCost(cost)) };
+}
+
+/** What is added to the sums of tokens before they are rounded, at the prices of these tokens. */
+export interface Beside {
+  ofPrice(text: Scaled): Fraction;
+  ofCost(text: Scaled): Fraction;
 }
 
 /** The tier that an answer reports, unless it has no price or is dearer than everything that was asked for. */
@@ -63,7 +70,7 @@ function chargedTier(keys: RouteKeys, charged: Charged, named: string | undefine
 }
 
 /** USD per token of each class. */
-type Scaled = Readonly<Record<Class, Fraction>>;
+export type Scaled = Readonly<Record<Class, Fraction>>;
 
 /** The prices of a tier; `undefined` where it has none. */
 function pricesOf(keys: RouteKeys, charged: Charged, tier: string | undefined): Scaled | undefined {
@@ -133,8 +140,8 @@ function byClass(read: (name: Class) => Fraction): Scaled {
 }
 
 /** Rounds the sum up to 1e-9 USD. */
-function sum(prices: Scaled, tokens: Charged["tokens"]): bigint {
-  let total: Fraction = [0n, 1n];
+function sum(prices: Scaled, tokens: Charged["tokens"], beside: Fraction = [0n, 1n]): bigint {
+  let total = beside;
   for (const name of CLASSES) total = plus(total, times(prices[name], [BigInt(tokens[name]), 1n]));
   const [nanos] = ceilTo(total, 10n ** 9n);
   return nanos;
@@ -154,21 +161,21 @@ function defaultOf(name: Class): Fraction {
   return name === "cache_write_1h" ? [2n, 1n] : [1n, 1n];
 }
 
-function decimal(text: string): Fraction {
+export function decimal(text: string): Fraction {
   const [whole = "", decimals = ""] = text.split(".");
   return [BigInt(whole + decimals), 10n ** BigInt(decimals.length)];
 }
 
-function times([a, b]: Fraction, [c, d]: Fraction): Fraction {
+export function times([a, b]: Fraction, [c, d]: Fraction): Fraction {
   return [a * c, b * d];
 }
 
-function plus([a, b]: Fraction, [c, d]: Fraction): Fraction {
+export function plus([a, b]: Fraction, [c, d]: Fraction): Fraction {
   return [a * d + c * b, b * d];
 }
 
 /** Rounds up to a whole number of `parts` of one. */
-function ceilTo([numerator, denominator]: Fraction, parts: bigint): Fraction {
+export function ceilTo([numerator, denominator]: Fraction, parts: bigint): Fraction {
   const scaled = numerator * parts;
   return [scaled / denominator + (scaled % denominator > 0n ? 1n : 0n), parts];
 }
