@@ -65,7 +65,7 @@ export class Meter {
   #counted: Usage | undefined;
   /** `#counted` cut to the request's bound; computed when first read. */
   #bounded: BoundedUsage | undefined;
-  /** The latest countable calls of each tool; `undefined` before any. */
+  /** The latest calls of each tool; `undefined` before any. */
   #calls: ToolCalls | undefined;
   #areCallsRejected = false;
   #pieces: string[] = [];
@@ -101,7 +101,11 @@ export class Meter {
       this.#counted = this.#isWhole ? usage : countedOf(usage, this.#counted);
       this.#bounded = undefined;
     }
-    if (part.calls) this.#countCalls(part.calls);
+    if (part.calls) {
+      this.#calls = part.calls;
+      this.#areCallsRejected = part.areCallsRejected === true;
+      this.#bounded = undefined;
+    }
     if (part.generated !== "") {
       this.#pieces.push(part.generated);
       this.generatedChars += part.generated.length;
@@ -110,14 +114,6 @@ export class Meter {
     if (part.tier !== undefined) this.servedTier = part.tier;
     if (part.isOutput) this.firstOutputAt ??= this.#clock();
     this.isReadable ||= part.isReadable;
-  }
-
-  /** A number that is no count leaves the earlier one, and is logged as a report that cannot be. */
-  #countCalls(calls: ToolCalls): void {
-    const counted = Object.entries(calls).filter(([, count]) => isCount(count));
-    this.#areCallsRejected = counted.length < Object.keys(calls).length;
-    this.#calls = { ...this.#calls, ...Object.fromEntries(counted) };
-    this.#bounded = undefined;
   }
 
   /** Records that the client was sent a part of the answer. */

@@ -25,8 +25,10 @@ export interface ReplyPart {
   readonly tier?: ServedTier | undefined;
   /** The units that the answer counts or reports; replaces those of earlier parts. */
   readonly units?: ReportedUnits | undefined;
-  /** How often each of the request's tools ran so far; replaces those of earlier parts. NaN for an impossible report. */
+  /** How often each of the request's tools ran so far; replaces those of earlier parts. */
   readonly calls?: ToolCalls | undefined;
+  /** Set where the answer reports a number of calls that cannot be. */
+  readonly areCallsRejected?: true | undefined;
   /** Images that came or began, and whose tokens `usage` lacks; replaces those of earlier parts. */
   readonly unreportedImages?: number | undefined;
   /** The content type of a whole answer. Default: JSON. */

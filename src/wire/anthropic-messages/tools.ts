@@ -1,7 +1,9 @@
 import type { ToolDemand, ToolDemands } from "../../domain/tool-fees.ts";
+import { isCount } from "../../domain/usage.ts";
 import { editElements, editMembers, type ValueEdit } from "../json/edit.ts";
-import { isJsonObject, type JsonObject, parseJsonObject, readText } from "../json/read.ts";
+import { isJsonObject, isSet, type JsonObject, parseJsonObject, readText } from "../json/read.ts";
 import type { ToolBound } from "../model-request.ts";
+import type { ReplyPart } from "../reply-part.ts";
 import {
   readCallsMax,
   readDemands,
@@ -69,16 +71,12 @@ export function boundTools({ names, callsMax }: ToolBound): ValueEdit {
 /** The reported count of a tool, as in `web_search_requests`. */
 const REQUESTS = "_requests";
 
-/** Reads how often tools ran, from the usage of an answer: NaN for a number that is no count. */
-function readReportedCalls(usage: unknown): Readonly<Record<string, number>> {
+/** Reads how often tools ran, from the usage of an answer. A number that is no count stays as it is. */
+function readReportedCalls(usage: unknown): Readonly<Record<string, unknown>> {
   const reported = isJsonObject(usage) ? usage.server_tool_use : undefined;
   if (!isJsonObject(reported)) return {};
-  const calls: Record<string, number> = {};
-  for (const [name, count] of Object.entries(reported)) {
-    if (!name.endsWith(REQUESTS) || count === null) continue;
-    calls[name.slice(0, -REQUESTS.length)] = typeof count === "number" ? count : Number.NaN;
-  }
-  return calls;
+  const counts = Object.entries(reported).filter(([name, count]) => name.endsWith(REQUESTS) && isSet(count));
+  return Object.fromEntries(counts.map(([name, count]) => [name.slice(0, -REQUESTS.length), count]));
 }
 
 /** Returns the tool that a block is a call of; `undefined` for every other block. */
@@ -93,12 +91,12 @@ function calledTool({ type, name }: JsonObject): string | undefined {
 export function createCallCounter({ tools }: ToolDemands) {
   const names = new Set(tools.map(({ name }) => name));
   const seen: Record<string, number> = {};
-  let reported: Readonly<Record<string, number>> = {};
+  let reported: Readonly<Record<string, unknown>> = {};
 
   const calls = () => {
     const counted: Record<string, number> = {};
     for (const name of names) {
-      const count = reported[name] ?? seen[name];
+      const count = isCount(reported[name]) ? reported[name] : seen[name];
       if (count !== undefined) counted[name] = count;
     }
     return counted;
@@ -111,10 +109,11 @@ export function createCallCounter({ tools }: ToolDemands) {
       seen[name] = name === CONTAINER ? 1 : (seen[name] ?? 0) + 1;
       return calls();
     },
-    /** Reads a usage behind the calls that it counts. Returns all calls. */
-    report(usage: unknown) {
+    /** Reads a usage behind the calls that it counts. Where a number cannot be, the calls that were seen count. */
+    report(usage: unknown): Pick<ReplyPart, "calls" | "areCallsRejected"> {
       reported = { ...reported, ...readReportedCalls(usage) };
-      return calls();
+      const isRejected = [...names].some((name) => isSet(reported[name]) && !isCount(reported[name]));
+      return { calls: calls(), ...(isRejected && { areCallsRejected: true }) };
     },
   };
 }

@@ -51,8 +51,8 @@ export function readStream(request: RequestHead): ReplyReader {
     const text = ending.passDelta(event, data, reason);
     const isReadable = isAnswered();
     const reported = usage.readDelta(event.usage, ending.isFinished() && !isWhole);
-    const calls = counter?.report(event.usage);
-    return { ...SILENT, text, isReadable, isOutput: isReadable, usage: reported, calls };
+    const counted = counter?.report(event.usage);
+    return { ...SILENT, text, isReadable, isOutput: isReadable, usage: reported, ...counted };
   };
 
   const stop = (data: string): ReplyPart => {
@@ -254,7 +254,7 @@ export function readWhole(request: RequestHead, text: string): ReplyPart {
     isReadable: request.outputTokensMax === 0 || isRefusal(stopReason) || content.isReadable,
     generated: content.generated,
     usage: isJsonObject(body.usage) ? readUsage(body.usage) : undefined,
-    ...(counter && { calls: counter.report(body.usage) }),
+    ...counter?.report(body.usage),
   };
   return withServed(part, readMessagesServed(body.usage), request);
 }

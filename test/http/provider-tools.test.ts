@@ -1,0 +1,258 @@
+import { describe, expect, test } from "bun:test";
+import { CHAT, MESSAGES, objectOf, post, RESPONSES } from "../support/client.ts";
+import { gatewayForTests } from "../support/gateway-for-tests.ts";
+import { answer, type Script } from "../support/script.ts";
+import { EVENT_STREAM, frame } from "../support/scripted-answers.ts";
+import { scriptedModel, scriptedRoute, scriptedUpstream, TEST_PRICE } from "../support/test-catalog.ts";
+
+/** A cent a search, a dollar a container; audio costs ten times as much as text. */
+const PRICE = {
+  ...TEST_PRICE,
+  tools: { web_search: 10_000_000_000n, code_execution: 1_000_000_000_000n },
+  audio: {
+    input: TEST_PRICE.input * 10n,
+    output: TEST_PRICE.output * 10n,
+    cachedInput: TEST_PRICE.input * 10n,
+  },
+};
+const COST = { ...TEST_PRICE, tools: { web_search: 5_000_000_000n } };
+const ON_CHAT = {
+  price: PRICE,
+  cost: COST,
+  routes: [scriptedRoute("scripted-openai", "chat", { price: PRICE, cost: COST })],
+};
+
+const gateway = gatewayForTests({
+  upstreams: (scripted) => [
+    scriptedUpstream("scripted-openai", "openai", { baseUrl: scripted.openaiUrl, hasResponses: true }),
+    scriptedUpstream("scripted-anthropic", "anthropic", { baseUrl: scripted.anthropicUrl }),
+  ],
+  models: [
+    scriptedModel("chat", "openai", ON_CHAT),
+    scriptedModel("plain", "openai"),
+    scriptedModel("claude", "anthropic", {
+      price: PRICE,
+      routes: [scriptedRoute("scripted-anthropic", "claude", { price: PRICE })],
+    }),
+    scriptedModel("sonar", "openai", {
+      price: { ...TEST_PRICE, tools: { request: 5_000_000_000n } },
+      routes: [
+        scriptedRoute("scripted-openai", "sonar", {
+          price: { ...TEST_PRICE, tools: { request: 5_000_000_000n } },
+        }),
+      ],
+    }),
+  ],
+});
+
+const SEARCH = { type: "web_search_20250305", name: "web_search" };
+const SEARCHED = { type: "server_tool_use", id: "s", name: "web_search", input: {} };
+
+/** Answers a message with searches, and refuses a search whose bound is not sent. */
+function searching(searches: unknown, { breaksOff = false } = {}): Script {
+  return (request) => {
+    const { tools, stream } = JSON.parse(request.bodyText);
+    if (!tools?.every((tool: { max_uses?: number }) => (tool.max_uses ?? 0) > 0))
+      return answer({ status: 400, body: "{}" })(request);
+    const usage = { input_tokens: 10, output_tokens: 5, server_tool_use: { web_search_requests: searches } };
+    const text = { type: "text", text: "Found." };
+    const message = {
+      id: "m",
+      type: "message",
+      role: "assistant",
+      model: "claude",
+      content: [SEARCHED, text],
+    };
+    if (!stream)
+      return answer({ body: JSON.stringify({ ...message, stop_reason: "end_turn", usage }) })(request);
+    const lines = [
+      {
+        type: "message_start",
+        message: { ...message, content: [], usage: { input_tokens: 10, output_tokens: 1 } },
+      },
+      { type: "content_block_start", index: 0, content_block: SEARCHED },
+      { type: "content_block_stop", index: 0 },
+      { type: "content_block_start", index: 1, content_block: text },
+      { type: "content_block_stop", index: 1 },
+      ...(breaksOff
+        ? []
+        : [{ type: "message_delta", delta: { stop_reason: "end_turn" }, usage }, { type: "message_stop" }]),
+    ];
+    return answer({
+      headers: EVENT_STREAM,
+      body: frame(
+        "anthropic",
+        lines.map((line) => JSON.stringify(line)),
+      ),
+    })(request);
+  };
+}
+
+async function askClaude(script: Script, body: object = {}) {
+  gateway.upstream.on("claude", script);
+  const response = await post(gateway, MESSAGES, { max_tokens: 100, tools: [SEARCH], ...body });
+  await response.text().catch(() => "");
+  return { response, receipt: await gateway.receiptOf(response) };
+}
+
+/** 10 tokens of input at 1,000 nanos and 5 of output at 2,000. */
+const TOKENS = 20_000n;
+const CENT = 10_000_000n;
+
+describe("a search of Anthropic", () => {
+  test("is held at the bound that is sent, and charged as the answer counts it", async () => {
+    const { receipt } = await askClaude(searching(3));
+    expect(receipt.captured).toBe(TOKENS + 3n * CENT);
+    expect(receipt.granted > 10n * CENT).toBe(true);
+    expect(receipt.outcome).toMatchObject({ source: "reported", usage: { calls: { web_search: 3 } } });
+    expect(JSON.parse(gateway.upstream.seen.at(-1)?.bodyText ?? "{}").tools[0].max_uses).toBe(10);
+  });
+
+  test("is held at the request's own bound", async () => {
+    const { receipt } = await askClaude(searching(2), { tools: [{ ...SEARCH, max_uses: 2 }] });
+    expect(receipt.captured).toBe(TOKENS + 2n * CENT);
+    const { receipt: more } = await askClaude(searching(2), { tools: [{ ...SEARCH, max_uses: 5 }] });
+    expect(more.granted - receipt.granted).toBe(3n * CENT);
+  });
+
+  test("is cut to its bound when a million are reported, and logged", async () => {
+    const { receipt } = await askClaude(searching(1_000_000), { tools: [{ ...SEARCH, max_uses: 2 }] });
+    expect(receipt.captured).toBe(TOKENS + 2n * CENT);
+    expect(receipt.outcome?.attempts.at(-1)?.report).toBe("above_bound");
+    expect(gateway.log.text()).toContain("usage above bound");
+  });
+
+  test("costs what was seen where the report is no number", async () => {
+    const { receipt } = await askClaude(searching("many"));
+    expect(receipt.captured).toBe(TOKENS + CENT);
+    expect(gateway.log.text()).toContain(`"disbelieved":true`);
+  });
+
+  test("is charged as far as a broken stream showed it", async () => {
+    const { receipt } = await askClaude(searching(0, { breaksOff: true }), { stream: true });
+    expect(receipt.outcome?.usage?.calls).toEqual({ web_search: 1 });
+    expect(receipt.captured > CENT).toBe(true);
+  });
+
+  test("is on the receipt that its client reads", async () => {
+    const { response } = await askClaude(searching(3), { stream: true });
+    const id = response.headers.get("x-request-id");
+    const headers = { authorization: `Bearer ${gateway.secret}` };
+    const receipt = await objectOf(await fetch(`${gateway.url}/v1/receipts/${id}`, { headers }));
+    expect(receipt.tool_calls).toEqual([{ tool: "web_search", calls: 3, usd_per_call: "0.01" }]);
+  });
+});
+
+describe("a tool without a fee", () => {
+  test.each([
+    ["messages", 400, MESSAGES, { model: "claude", tools: [{ type: "x_search_20260101" }] }, "tools[0].type"],
+    ["responses", 400, RESPONSES, { model: "chat", tools: [{ type: "file_search" }] }, "tools[0].type"],
+    ["responses", 400, RESPONSES, { model: "plain", tools: [{ type: "web_search" }] }, "tools[0].type"],
+    ["chat", 422, CHAT, { model: "plain", web_search_options: {} }, "web_search_options"],
+    ["chat", 422, CHAT, { model: "plain", modalities: ["text", "audio"] }, "modalities"],
+    ["chat", 422, CHAT, { model: "chat", modalities: ["text", "image"] }, "modalities"],
+  ])("is refused by name on %s with %i", async (_name, status, surface, body, path) => {
+    const seen = gateway.upstream.seen.length;
+    const response = await post(gateway, surface, { max_tokens: undefined, ...body });
+    expect(response.status).toBe(status);
+    expect(await response.text()).toContain(path);
+    expect(gateway.upstream.seen).toHaveLength(seen);
+  });
+});
+
+describe("a search of OpenAI's responses", () => {
+  const call = { type: "web_search_call", id: "w", status: "completed", action: { type: "search" } };
+  const page = { ...call, action: { type: "open_page", url: "https://x.example" } };
+  const message = {
+    type: "message",
+    id: "m",
+    role: "assistant",
+    content: [{ type: "output_text", text: "Found." }],
+  };
+  const body = {
+    id: "r",
+    object: "response",
+    status: "completed",
+    model: "chat",
+    output: [call, page, call, message],
+    usage: { input_tokens: 10, output_tokens: 5, total_tokens: 15 },
+  };
+
+  test("is charged for each search and no page, within the bound of all tools", async () => {
+    gateway.upstream.on("chat", answer({ body: JSON.stringify(body) }));
+    const response = await post(gateway, RESPONSES, { model: "chat", tools: [{ type: "web_search" }] });
+    await response.text();
+    const receipt = await gateway.receiptOf(response);
+    expect(receipt).toMatchObject({
+      captured: TOKENS + 2n * CENT,
+      outcome: { source: "reported", upstreamCost: TOKENS + CENT },
+    });
+    expect(JSON.parse(gateway.upstream.seen.at(-1)?.bodyText ?? "{}").max_tool_calls).toBe(10);
+  });
+
+  test("is cut to the bound of all tools", async () => {
+    gateway.upstream.on("chat", answer({ body: JSON.stringify(body) }));
+    const response = await post(gateway, RESPONSES, {
+      model: "chat",
+      tools: [{ type: "web_search" }],
+      max_tool_calls: 1,
+    });
+    await response.text();
+    expect((await gateway.receiptOf(response)).captured).toBe(TOKENS + CENT);
+  });
+});
+
+describe("chat", () => {
+  const answerOf = (usage: object) =>
+    answer({
+      body: JSON.stringify({
+        choices: [{ index: 0, message: { role: "assistant", content: "Hi." }, finish_reason: "stop" }],
+        usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15, ...usage },
+      }),
+    });
+  const ask = async (model: string, usage: object, members: object = {}) => {
+    gateway.upstream.on(model, answerOf(usage));
+    const response = await post(gateway, CHAT, { model, ...members });
+    await response.text();
+    return gateway.receiptOf(response);
+  };
+
+  test("charges one search of each answer that has to search", async () => {
+    expect((await ask("chat", {}, { web_search_options: {} })).captured).toBe(TOKENS + CENT);
+  });
+
+  test("charges the fee of each request of a model that searches by itself", async () => {
+    const receipt = await ask("sonar", {});
+    expect(receipt).toMatchObject({
+      captured: TOKENS + CENT / 2n,
+      outcome: { usage: { calls: { request: 1 } } },
+    });
+    expect((await ask("sonar", {}, { web_search_options: {} })).captured).toBe(TOKENS + CENT / 2n);
+  });
+
+  test("charges spoken input and output at prices of their own", async () => {
+    const heard = {
+      prompt_tokens_details: { audio_tokens: 4 },
+      completion_tokens_details: { audio_tokens: 3 },
+    };
+    const content = [{ type: "input_audio", input_audio: { data: "AAAA", format: "wav" } }];
+    const members = { modalities: ["text", "audio"], messages: [{ role: "user", content }] };
+    const receipt = await ask("chat", heard, members);
+    // 4 of 10 and 3 of 5 tokens cost ten times as much.
+    expect(receipt.captured).toBe(6_000n + 40_000n + 4_000n + 60_000n);
+    expect(receipt.outcome?.usage?.audio).toEqual({ inputTokens: 4, cachedInputTokens: 0, outputTokens: 3 });
+    expect(receipt.granted >= receipt.captured).toBe(true);
+  });
+
+  test("charges audio that the request did not ask for as text, and logs it", async () => {
+    const receipt = await ask("chat", { completion_tokens_details: { audio_tokens: 5 } });
+    expect(receipt.captured).toBe(TOKENS);
+    expect(receipt.outcome?.attempts.at(-1)?.report).toBe("above_bound");
+  });
+
+  test("charges nothing for more audio than all tokens", async () => {
+    const members = { modalities: ["text", "audio"] };
+    const receipt = await ask("chat", { completion_tokens_details: { audio_tokens: 1_000_000 } }, members);
+    expect(receipt.captured).toBe(TOKENS);
+  });
+});
