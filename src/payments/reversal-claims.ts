@@ -31,11 +31,16 @@ export async function findCredited(
   intentId: string,
 ): Promise<CreditedPayment | undefined> {
   const { db, tables } = database;
-  const { autoPayments, checkouts } = tables;
+  const { autoPayments, checkouts, planInvoices } = tables;
   const [auto] = await db.select().from(autoPayments).where(eq(autoPayments.intentId, intentId));
   if (auto) {
     const { accountId, amount } = auto;
     return { accountId, paymentId: intentId, credited: amount, paid: amount };
+  }
+  const [invoice] = await db.select().from(planInvoices).where(eq(planInvoices.intentId, intentId));
+  if (invoice) {
+    const { accountId, grantId: paymentId, credited, paid } = invoice;
+    return { accountId, paymentId, credited, paid };
   }
   const [known] = await db.select().from(checkouts).where(eq(checkouts.intentId, intentId));
   const checkout = known ?? (await findBySession(database, await stripe.findSession(intentId)));

@@ -53,13 +53,21 @@ export interface ReversalEvent {
   readonly state: string | undefined;
 }
 
-export type StripeEvent = CheckoutEvent | CardEvent | AutoPaymentEvent | ReversalEvent;
+/** Something happened to a subscription. Only its id is taken: Stripe's API is asked for the rest. */
+export interface SubscriptionEvent {
+  readonly kind: "subscription";
+  readonly type: string;
+  readonly stripeId: string;
+}
+
+export type StripeEvent = CheckoutEvent | CardEvent | AutoPaymentEvent | ReversalEvent | SubscriptionEvent;
 
 /** The members of metadata that hold our ids. */
 export const METADATA = {
   order: "tollgate_order",
   setup: "tollgate_setup",
   autoTopUp: "tollgate_auto_top_up",
+  plan: "tollgate_plan_order",
 } as const;
 
 /** What an id of Stripe or of ours may be, so that it can be stored and be the id of a top-up. */
@@ -76,6 +84,9 @@ export function readStripeEvent(event: unknown): StripeEvent | undefined {
   const { object } = event.data;
   if (Object.hasOwn(REVERSALS, type)) return readReversal(type, object);
   if (type.startsWith("payment_intent.")) return readAutoPayment(type, object);
+  if (/^(invoice|customer\.subscription)\./.test(type) || object.mode === "subscription") {
+    return readSubscriptionEvent(type, object);
+  }
   return object.mode === "setup" ? readCard(type, object) : readCheckout(type, object);
 }
 
@@ -115,6 +126,15 @@ function readCard(type: string, session: Members): CardEvent | undefined {
   const setupIntentId = readId(session.setup_intent);
   if (type !== "checkout.session.completed" || !setupId || !setupIntentId) return undefined;
   return { kind: "card_saved", setupId, setupIntentId };
+}
+
+/** An invoice names its subscription in one of two places, by the version of Stripe's API that the webhook has. */
+function readSubscriptionEvent(type: string, object: Members): SubscriptionEvent | undefined {
+  const parent = isObject(object.parent) ? object.parent.subscription_details : undefined;
+  const ofInvoice = isObject(parent) ? parent.subscription : undefined;
+  const isOwn = type.startsWith("customer.");
+  const stripeId = readId(isOwn ? object.id : (ofInvoice ?? object.subscription));
+  return stripeId?.startsWith("sub_") ? { kind: "subscription", type, stripeId } : undefined;
 }
 
 /** Only a success is taken from the event. After any other, Stripe's API is asked for the state. */

@@ -2,6 +2,7 @@
 import type { Nanos } from "../domain/money.ts";
 import { GatewayError } from "../errors.ts";
 import type { PaymentProvider } from "./provider.ts";
+import { createPlanBilling, type PlanBilling } from "./stripe-billing.ts";
 import { createSavedCards, type SavedCards } from "./stripe-cards.ts";
 import { METADATA, readStripeEvent, type StripeEvent } from "./stripe-events.ts";
 import {
@@ -51,6 +52,7 @@ export interface FullStripe
   extends StripeClient,
     SavedCards,
     PaymentRecords,
+    PlanBilling,
     PaymentProvider<CheckoutOrder, CheckoutPage, StripeEvent, StripeRefund> {}
 
 interface SignedEvent {
@@ -72,6 +74,7 @@ export function createStripeClient(settings: StripeSettings): FullStripe {
   return {
     ...createSavedCards(load),
     ...createPaymentRecords(load),
+    ...createPlanBilling(load),
     async createPage(order) {
       const stripe = await load();
       const { id, url } = await createSession(stripe, order).catch(failUnavailable);

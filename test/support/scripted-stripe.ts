@@ -1,7 +1,8 @@
 import { Stripe } from "stripe";
-import { type Answer, refused, STRIPE_TEXT, StripeBooks } from "./stripe-books.ts";
+import { type Answer, refused, STRIPE_TEXT } from "./stripe-answers.ts";
+import { StripeBooks } from "./stripe-books.ts";
 
-export { STRIPE_TEXT } from "./stripe-books.ts";
+export { STRIPE_TEXT } from "./stripe-answers.ts";
 
 /** What happens to calls of payments: no effect at all, or an error after the effect, which its key then repeats. */
 type Trouble = "down" | "error_after";
@@ -56,7 +57,7 @@ export function startScriptedStripe(): ScriptedStripe {
     const { method, path, form, idempotencyKey } = call;
     if (method !== "POST") return books.answer(method, path, form);
     // A call without a key must be safe to repeat.
-    if (idempotencyKey === "" && !/\/(cancel|detach)$/.test(path))
+    if (idempotencyKey === "" && !/\/(cancel|detach|expire)$/.test(path))
       return refused(400, { code: "key_missing" });
     const parameters = `${path}?${form}`;
     const kept = keys.get(idempotencyKey);

@@ -1,6 +1,9 @@
 // The state of the scripted Stripe: cards, payments and refunds, and the events that they raise. It is strict: a
 // parameter that it does not know, a call without an idempotency key and a key with other parameters are errors.
 
+import { type Answer, listOf, missing, refused } from "./stripe-answers.ts";
+import { StripeSubscriptions } from "./stripe-subscriptions.ts";
+
 /** What a saved card does when it is charged. */
 export type CardBehaviour =
   | "ok"
@@ -32,12 +35,6 @@ export interface Refund {
   status: string;
 }
 
-/** An answer of the API. */
-export interface Answer {
-  readonly status: number;
-  readonly body: unknown;
-}
-
 interface Card {
   readonly customer: string;
   behaviour: CardBehaviour;
@@ -57,6 +54,13 @@ export class StripeBooks {
   readonly sessionsOf = new Map<string, { readonly id: string; readonly invoice?: object }>();
   /** Events that were raised and not taken, as Stripe would send them. */
   #events: { readonly type: string; readonly object: object }[] = [];
+  /** Subscriptions, their invoices and pages. */
+  readonly billing = new StripeSubscriptions({
+    nowMs: () => this.nowMs(),
+    id: (prefix) => this.#id(prefix),
+    raise: (type, object) => this.#raise(type, object),
+    receive: (amount, customer) => this.#addReceived(amount, customer),
+  });
   readonly #setups = new Map<string, { readonly setup: string; readonly session: object }>();
   #serial = 0;
 
@@ -141,6 +145,8 @@ export class StripeBooks {
 
   /** Answers a call; `undefined` for a path that is not scripted here. */
   answer(method: string, path: string, form: URLSearchParams): Answer | undefined {
+    const billed = this.billing.answer(method, path, form);
+    if (billed) return billed;
     const [root = "", id, verb] = path.replace(/^\/v1\//, "").split("/");
     if (root === "checkout" && method === "POST" && form.get("mode") === "setup") return this.#setup(form);
     if (root === "checkout" && method === "GET") return this.#readSessions(path, form);
@@ -158,6 +164,15 @@ export class StripeBooks {
       this.#raise("payment_intent.canceled", { ...intent });
     }
     return { status: 200, body: intent };
+  }
+
+  /** A payment that has paid an invoice. Returns its id. */
+  #addReceived(amount: number, customer: string): string {
+    const intent = this.addIntent(this.#id("pi"), amount);
+    intent.customer = customer;
+    intent.status = "succeeded";
+    this.#receive(intent);
+    return intent.id;
   }
 
   #charge(form: URLSearchParams): Answer {
@@ -278,19 +293,3 @@ function readMetadata(form: URLSearchParams): Record<string, string> {
   });
   return Object.fromEntries(entries);
 }
-
-function listOf(data: readonly object[]): Answer {
-  return { status: 200, body: { object: "list", data, has_more: false, url: "/v1/list" } };
-}
-
-function missing(param: string): Answer {
-  return refused(404, { code: "resource_missing", param });
-}
-
-/** An error with a text that must appear nowhere. */
-export function refused(status: number, error: object): Answer {
-  return { status, body: { error: { type: "invalid_request_error", message: STRIPE_TEXT, ...error } } };
-}
-
-/** A text of Stripe's that must reach no answer and no log. */
-export const STRIPE_TEXT = "no-such-key-sk_test_canary";
