@@ -1,3 +1,4 @@
+import { startReconciliation } from "../billing/reconcile.ts";
 import type { Config, LiveConfig } from "../config/config.ts";
 import { findConsoleWarnings } from "../config/console.ts";
 import { readPayments } from "../config/payments.ts";
@@ -78,7 +79,7 @@ export function startConsole(config: Config, foundation: Foundation): RunningCon
     mails,
     notices,
     startPaymentSweep(parts),
-    ...startAutomaticTopUps(parts),
+    ...startStripeJobs(parts),
     startPlanPasses({ ...parts, metrics: foundation.metrics.plans }),
     startSessionSweep(parts),
     ...(mailServer ? [mailServer] : []),
@@ -100,14 +101,18 @@ export function startConsole(config: Config, foundation: Foundation): RunningCon
   return { entry, parts, warmUp, beginStop: () => stopping.abort(), close };
 }
 
-/** Starts the automatic top-ups where payments are set up. */
-function startAutomaticTopUps(parts: ConsoleParts) {
+/** Starts automatic top-ups and sold subscriptions where payments are set up. */
+function startStripeJobs(parts: ConsoleParts) {
   const { settings } = parts;
   if (!settings.stripe) return [];
   const stripe = createStripeClient(settings.stripe);
   const returnUrl = (account: string) => addressOfWallet(settings.publicUrl, account);
   const isOffered = () => !settings.payments.hasTax;
-  return [startAutoTopUps({ ...parts, stripe, returnUrl, isOffered })];
+  const plans = () => settings.plans ?? [];
+  return [
+    startAutoTopUps({ ...parts, stripe, returnUrl, isOffered }),
+    startReconciliation({ ...parts, stripe, plans }),
+  ];
 }
 
 function createBuilder({ dataFolder }: Config, { log }: Foundation): ConsoleBuilder {

@@ -19,8 +19,10 @@ export function checkPlans({ plans = {}, models }: Partly<ConfigFile>, problems:
     if (plan.period !== undefined && !isPlanPeriod(plan.period))
       problems.add([...path, "period"], "is not a period", 'month, or "1d" to "366d"');
     checkLimits(path, plan, problems);
+    checkSale(path, plan, problems);
     if (models) checkModels(path, plan, { known: models, problems });
   }
+  checkPrices(plans, problems);
 }
 
 function checkLimits(path: Path, { spending_limits: limits = [] }: Partly<PlanEntry>, problems: Problems) {
@@ -29,6 +31,39 @@ function checkLimits(path: Path, { spending_limits: limits = [] }: Partly<PlanEn
     if (period === undefined || isLimitPeriod(period)) continue;
     const at = [...path, "spending_limits", index, "period"];
     problems.add(at, "is not a period", 'day, week, month, total, or "1h" to "168h"');
+  }
+}
+
+const PRICE_MIN = parseUsd("0.50");
+const PRICE_MAX = parseUsd("999999.99");
+const CENT = parseUsd("0.01");
+
+function checkSale(path: Path, plan: Partly<PlanEntry>, problems: Problems) {
+  if (plan.sold_by === undefined) {
+    for (const key of ["stripe_price", "grace_days"] as const) {
+      if (plan[key] !== undefined) problems.add([...path, key], "has no effect", "sold_by: stripe beside it");
+    }
+  } else if (!isPayable(plan.price)) {
+    problems.add([...path, "price"], "is no price that Stripe takes", "0.50 to 999999.99 USD in whole cents");
+  }
+}
+
+function isPayable(price: unknown): boolean {
+  if (typeof price !== "string" || !/^\d{1,7}(\.\d{1,9})?$/.test(price)) return false;
+  const amount = parseUsd(price);
+  return amount >= PRICE_MIN && amount <= PRICE_MAX && amount % CENT === 0n;
+}
+
+/** Two plans of one price at Stripe: a paid invoice would be of either. */
+function checkPrices(
+  plans: Readonly<Record<string, Partly<PlanEntry> | undefined>>,
+  problems: Problems,
+): void {
+  const known = new Set<unknown>();
+  for (const [id, { stripe_price: price } = {}] of Object.entries(plans)) {
+    if (price === undefined) continue;
+    if (known.has(price)) problems.add(["plans", id, "stripe_price"], "is that of another plan", "its own");
+    known.add(price);
   }
 }
 
@@ -50,6 +85,7 @@ export function readPlans({ plans = {} }: ConfigFile): readonly Plan[] {
 }
 
 const LATE_DAYS = 1;
+const GRACE_DAYS = 3;
 
 function readPlan(id: string, entry: PlanEntry): Plan {
   const { period, markup, price } = entry;
@@ -65,7 +101,12 @@ function readPlan(id: string, entry: PlanEntry): Plan {
     models: entry.models && [...new Set(entry.models)],
     markup: markup === undefined ? undefined : parseMarkup(markup),
     price: price === undefined ? undefined : parseUsd(price),
+    ...readSale(entry),
   };
+}
+
+function readSale({ sold_by: seller, stripe_price: price, grace_days: days }: PlanEntry): Pick<Plan, "sale"> {
+  return seller ? { sale: { graceDays: days ?? GRACE_DAYS, stripePrice: price } } : {};
 }
 
 function readLimits({ spending_limits: limits = [] }: PlanEntry): Plan["limits"] {

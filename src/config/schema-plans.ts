@@ -11,6 +11,7 @@ const Amount = Type.String({
 /** The most periods that a credit outlives its own, so that its end is within a lifetime. */
 const CARRY_OVER_MAX = 120;
 const LIMITS_MAX = 8;
+const GRACE_DAYS_MAX = 60;
 
 /** The shape of one plan. Its rules are in `plans.ts`. */
 export const Plan = Mapping({
@@ -39,4 +40,9 @@ export const Plan = Mapping({
     }),
   ),
   price: Type.Optional(Amount),
+  sold_by: Type.Optional(Type.Literal("stripe", { description: "stripe" })),
+  stripe_price: Type.Optional(
+    Type.String({ pattern: "^price_\\w{1,100}$", description: "the id of a price at Stripe" }),
+  ),
+  grace_days: Type.Optional(Count(1, GRACE_DAYS_MAX)),
 });

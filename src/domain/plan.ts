@@ -23,6 +23,16 @@ export interface Plan {
   readonly markup: Markup | undefined;
   /** What a period is sold for, in USD; `undefined` for a plan that is not sold. */
   readonly price: Nanos | undefined;
+  /** How account owners buy it through Stripe; `undefined` for a plan that only operators assign. */
+  readonly sale?: PlanSale | undefined;
+}
+
+/** The terms of a plan that is sold. */
+interface PlanSale {
+  /** Days after the end of the latest paid period in which the subscription goes on without a payment. */
+  readonly graceDays: number;
+  /** The id of a price at Stripe; `undefined` for one that is made of price and period. */
+  readonly stripePrice: string | undefined;
 }
 
 /** A spending limit that comes with a plan. Its periods are of the time zone of the subscription. */

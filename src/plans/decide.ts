@@ -6,6 +6,7 @@ import { isSamePlan } from "./plan-text.ts";
 import {
   creditEndOf,
   type Grant,
+  graceEndOf,
   nextAtMsOf,
   periodEndOf,
   periodStartOf,
@@ -36,6 +37,7 @@ const PERIODS_MAX = 100;
  * next period is the only cursor: a clock that was set back begins none again.
  */
 export function advance(subscription: Subscription, nowMs: number): Decision {
+  if (subscription.stripeId !== undefined) return only(lapse(subscription, nowMs));
   let after = subscription;
   const grants: Grant[] = [];
   while (grants.length < PERIODS_MAX) {
@@ -50,6 +52,13 @@ export function advance(subscription: Subscription, nowMs: number): Decision {
     grants.push(...begun.grants);
   }
   return { after, grants };
+}
+
+/** Pauses a subscription that Stripe bills and nobody has paid for, as of the end of its grace. */
+function lapse(subscription: Subscription, nowMs: number): Subscription {
+  const atMs = nextAtMsOf(subscription);
+  if (atMs === undefined || atMs > nowMs) return subscription;
+  return { ...subscription, state: "paused", pausedAtMs: atMs };
 }
 
 /**
@@ -74,8 +83,9 @@ function apply(before: Subscription, command: PlanCommand, nowMs: number): Decis
     case "pause":
       return pause(before, nowMs);
     case "resume":
-      return resume(before, nowMs);
+      return before.stripeId === undefined ? resume(before, nowMs) : resumeBilled(before, nowMs);
     case "change":
+      if (before.stripeId !== undefined) throw conflict(`Stripe bills it: ${CHANGED_THERE}`);
       return change(before, command, nowMs);
     case "cancel":
       return cancel(before, command.when, nowMs);
@@ -94,6 +104,22 @@ function resume(before: Subscription, nowMs: number): Decision {
   }
   const after: Subscription = { ...before, state: "active", pausedAtMs: undefined, isCancelling: false };
   return periodEndOf(after) <= nowMs ? beginPeriod(after, nowMs, nowMs) : only(after);
+}
+
+const CHANGED_THERE = "its plan is changed in the customer portal, or in the dashboard of Stripe.";
+
+/** No period begins by a command: the next paid invoice begins it. */
+function resumeBilled(before: Subscription, nowMs: number): Decision {
+  if (before.state === "active" && !before.isCancelling) {
+    throw conflict("The subscription is neither paused nor cancelled.");
+  }
+  const isPaid = graceEndOf(before) > nowMs;
+  return only({
+    ...before,
+    state: isPaid ? "active" : "paused",
+    pausedAtMs: isPaid ? undefined : before.pausedAtMs,
+    isCancelling: false,
+  });
 }
 
 function change(

@@ -17,10 +17,17 @@ export interface PrintedPlan {
   readonly models: readonly string[] | null;
   readonly markup: string | null;
   readonly price_usd: string | null;
+  /** Null for a plan that only operators assign. */
+  readonly sold_by: "stripe" | null;
+  readonly stripe_price: string | null;
+  readonly grace_days: number | null;
 }
 
+/** A plan that was kept before plans were sold lacks the members of its sale. */
+type KeptPlan = Omit<PrintedPlan, "sold_by" | "stripe_price" | "grace_days"> & Partial<PrintedPlan>;
+
 export function printPlan(plan: Plan): PrintedPlan {
-  const { id, name, period, grant, carryOver, lateDays, limits, models, markup, price } = plan;
+  const { id, name, period, grant, carryOver, lateDays, limits, models, markup, price, sale } = plan;
   return {
     id,
     name,
@@ -32,13 +39,16 @@ export function printPlan(plan: Plan): PrintedPlan {
     models: models ?? null,
     markup: markup === undefined ? null : printMarkup(markup),
     price_usd: price === undefined ? null : printUsd(price),
+    sold_by: sale ? "stripe" : null,
+    stripe_price: sale?.stripePrice ?? null,
+    grace_days: sale?.graceDays ?? null,
   };
 }
 
 /** Reads the plan that a row of the database keeps. */
 export function readPlan(kept: object): Plan {
   // Safe because printPlan is the only writer of the columns.
-  const printed = kept as PrintedPlan;
+  const printed = kept as KeptPlan;
   const { id, name, period, models, markup, price_usd: price } = printed;
   return {
     id,
@@ -54,7 +64,14 @@ export function readPlan(kept: object): Plan {
     models: models ?? undefined,
     markup: markup === null ? undefined : parseMarkup(markup),
     price: price === null ? undefined : parseUsd(price),
+    ...readSale(printed),
   };
+}
+
+/** No member for a plan that is not sold, so that two plans of the same terms are equal. */
+function readSale({ grace_days: graceDays, stripe_price: price }: KeptPlan): Pick<Plan, "sale"> {
+  if (graceDays === null || graceDays === undefined) return {};
+  return { sale: { graceDays, stripePrice: price ?? undefined } };
 }
 
 /** Whether two plans have the same terms. */

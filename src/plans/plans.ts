@@ -40,7 +40,7 @@ export async function command(
 }
 
 /** The change stands in the database: what the ledger does not take now, the next pass repeats. */
-async function alignLedger(parts: PlanParts, subscriptionId: string): Promise<void> {
+export async function alignLedger(parts: PlanParts, subscriptionId: string): Promise<void> {
   for (const step of [bookGrants, alignLimits]) {
     await step(parts, subscriptionId).catch((fault: unknown) => {
       const isPassing =

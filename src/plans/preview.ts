@@ -1,7 +1,7 @@
 import { type Nanos, printUsd } from "../domain/money.ts";
 import type { Plan } from "../domain/plan.ts";
 import type { Decision } from "./decide.ts";
-import { type Grant, nextAtMsOf, periodEndOf, type Subscription } from "./subscription.ts";
+import { type Grant, nextPeriodAtMsOf, periodEndOf, type Subscription } from "./subscription.ts";
 
 /** What a decision does, for the person who confirms it. */
 export interface Preview {
@@ -21,7 +21,7 @@ export interface Preview {
 
 /** Describes a decision without carrying it out. `before` is `undefined` for a new subscription. */
 export function previewOf(before: Subscription | undefined, { after, grants }: Decision): Preview {
-  const next = after.isCancelling ? undefined : nextAtMsOf(after);
+  const next = nextPeriodAtMsOf(after);
   const facts = {
     before,
     after,

@@ -2,12 +2,19 @@ import { printUsd } from "../domain/money.ts";
 import { printTime } from "../time.ts";
 import { printPlan } from "./plan-text.ts";
 import type { Preview } from "./preview.ts";
-import { type Grant, nextAtMsOf, periodEndOf, periodStartOf, type Subscription } from "./subscription.ts";
+import {
+  type Grant,
+  graceEndOf,
+  nextPeriodAtMsOf,
+  periodEndOf,
+  periodStartOf,
+  type Subscription,
+} from "./subscription.ts";
 
 /** Converts a subscription to JSON. Only operators see the markup of its plans. */
 export function printSubscription(subscription: Subscription) {
-  const { id, accountId, state, plan, nextPlan, timeZone, nextPeriod, isCancelling } = subscription;
-  const next = isCancelling ? undefined : nextAtMsOf(subscription);
+  const { id, accountId, state, plan, nextPlan, timeZone, nextPeriod, isCancelling, stripeId } = subscription;
+  const next = nextPeriodAtMsOf(subscription);
   return {
     id,
     account_id: accountId,
@@ -25,6 +32,8 @@ export function printSubscription(subscription: Subscription) {
     paused_at: printTime(subscription.pausedAtMs ?? null),
     ended_at: printTime(subscription.endedAtMs ?? null),
     version: subscription.version,
+    billed_by: stripeId === undefined ? null : ("stripe" as const),
+    grace_ends_at: stripeId === undefined ? null : printTime(graceEndOf(subscription)),
   };
 }
 

@@ -70,14 +70,34 @@ export function periodStartOf(subscription: Subscription, period: number): numbe
 
 /** Returns the end of the latest period that began: that of the running one, unless a pause outlasted it. */
 export function periodEndOf(subscription: Subscription): number {
-  return periodStartOf(subscription, subscription.nextPeriod);
+  return subscription.paidUntilMs ?? periodStartOf(subscription, subscription.nextPeriod);
 }
 
-/** Returns when a subscription begins a period or ends by itself; `undefined` while it does neither. */
+/**
+ * Returns when a subscription begins a period or ends by itself, or is paused because Stripe bills it and no payment
+ * came; `undefined` while it does none of these.
+ */
 export function nextAtMsOf(subscription: Subscription): number | undefined {
-  const { state, isCancelling } = subscription;
+  const { state, isCancelling, stripeId } = subscription;
+  if (stripeId !== undefined) return state === "active" ? graceEndOf(subscription) : undefined;
   const isWaiting = state === "active" || (state === "paused" && isCancelling);
   return isWaiting ? periodEndOf(subscription) : undefined;
+}
+
+/** Returns when the next period begins, as far as it is known; `undefined` where none follows. */
+export function nextPeriodAtMsOf(subscription: Subscription): number | undefined {
+  const { state, isCancelling, stripeId } = subscription;
+  if (isCancelling) return undefined;
+  if (stripeId === undefined) return nextAtMsOf(subscription);
+  return state === "active" ? periodEndOf(subscription) : undefined;
+}
+
+const GRACE_DAYS = 3;
+
+/** Returns until when a subscription that Stripe bills goes on without a payment. */
+export function graceEndOf(subscription: Subscription): number {
+  const { graceDays = GRACE_DAYS } = subscription.plan.sale ?? {};
+  return periodEndOf(subscription) + graceDays * DAY_MS;
 }
 
 /** A credit that is decided so long after its period began is late. */
@@ -96,10 +116,17 @@ export function creditEndOf(
     isRaise,
   }: Pick<Grant, "period" | "startsAtMs" | "decidedAtMs" | "isRaise">,
 ): number {
-  const { carryOver, lateDays } = subscription.plan;
-  const endMs = periodStartOf(subscription, period + 1 + carryOver);
-  const isLate = !isRaise && decidedAtMs - startsAtMs > LATE_MS;
-  return isLate ? Math.max(endMs, decidedAtMs + lateDays * DAY_MS) : endMs;
+  const { plan } = subscription;
+  const endMs = periodStartOf(subscription, period + 1 + plan.carryOver);
+  return isRaise ? endMs : lateEndOf(plan, { startsAtMs, decidedAtMs, endMs });
+}
+
+/** Returns the end of a credit, later where it is granted late. */
+export function lateEndOf(
+  { lateDays }: Plan,
+  { startsAtMs, decidedAtMs, endMs }: Pick<Grant, "startsAtMs" | "decidedAtMs"> & { readonly endMs: number },
+): number {
+  return decidedAtMs - startsAtMs > LATE_MS ? Math.max(endMs, decidedAtMs + lateDays * DAY_MS) : endMs;
 }
 
 export type SubscriptionRow = Tables["subscriptions"]["$inferSelect"];

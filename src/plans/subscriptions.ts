@@ -70,9 +70,7 @@ export async function addSubscription(
     if (await findLive(database, accountId, tx)) {
       throw new GatewayError("conflict", { message: "The account has a subscription already." });
     }
-    await tx.insert(database.tables.subscriptions).values(writeSubscription(decision.after));
-    await saveGrants(database, tx, decision.grants);
-    await bindAccount(database, tx, decision.after);
+    await insertDecision(database, tx, decision);
     const after = {
       plan: plan.id,
       grant_usd: printUsd(plan.grant),
@@ -84,6 +82,13 @@ export async function addSubscription(
     await recordChange(database, tx, actor, change, nowMs);
   });
   return decision.after;
+}
+
+/** Stores a new subscription like {@link saveDecision}. Its account must be locked. */
+export async function insertDecision(database: Database, tx: Db, decision: Decision): Promise<void> {
+  await tx.insert(database.tables.subscriptions).values(writeSubscription(decision.after));
+  await saveGrants(database, tx, decision.grants);
+  await bindAccount(database, tx, decision.after);
 }
 
 /** A command for one subscription. */
@@ -111,14 +116,20 @@ export async function changeSubscription(
     if (version !== undefined && version !== before.version) throw new EditConflict(before);
     const nowMs = now();
     const decision = decide(before, command, nowMs);
-    await save(database, tx, decision);
-    const after = { ...describe(decision.after), reason };
+    if (before.stripeId !== undefined && decision.after.state !== "ended") {
+      const message =
+        "Stripe bills the subscription: change it in the console, or in the dashboard of Stripe.";
+      throw new GatewayError("conflict", { message });
+    }
+    await saveDecision(database, tx, decision);
+    if (before.stripeId !== undefined) await wakeOrder(database, tx, subscriptionId, nowMs);
+    const after = { ...describeSubscription(decision.after), reason };
     const { accountId } = decision.after;
     const change = {
       accountId,
       action: ACTIONS[command.kind],
       target: subscriptionId,
-      before: describe(before),
+      before: describeSubscription(before),
       after,
     };
     await recordChange(database, tx, actor, change, nowMs);
@@ -134,7 +145,7 @@ const ACTIONS: Readonly<Record<PlanCommand["kind"], string>> = {
 };
 
 /** What the audit trail shows of a subscription: no markup, which only operators see. */
-function describe({ plan, nextPlan, state, isCancelling }: Subscription): object {
+export function describeSubscription({ plan, nextPlan, state, isCancelling }: Subscription): object {
   return {
     plan: plan.id,
     grant_usd: printUsd(plan.grant),
@@ -159,18 +170,38 @@ export async function advanceSubscription(
     const { after, grants } = advance(before, nowMs);
     if (after === before) return 0;
     const isBound = after.plan === before.plan && after.state === before.state;
-    await save(database, tx, { after: { ...after, version: before.version + (isBound ? 0 : 1) }, grants });
+    await saveDecision(database, tx, {
+      after: { ...after, version: before.version + (isBound ? 0 : 1) },
+      grants,
+    });
     if (!isBound) {
       const { accountId, id: target } = after;
-      const action = after.state === "ended" ? "subscription.ended" : "subscription.changed";
-      const change = { accountId, action, target, before: describe(before), after: describe(after) };
+      const action = after.state === before.state ? "subscription.changed" : `subscription.${after.state}`;
+      const change = {
+        accountId,
+        action,
+        target,
+        before: describeSubscription(before),
+        after: describeSubscription(after),
+      };
       await recordChange(database, tx, SYSTEM, change, nowMs);
     }
     return grants.length;
   });
 }
 
-async function save(database: Database, tx: Db, { after, grants }: Decision): Promise<void> {
+/** What has ended here must end at Stripe: the order is looked at next. */
+async function wakeOrder(
+  { tables: { planOrders } }: Database,
+  tx: Db,
+  subscriptionId: string,
+  nextReadAtMs: number,
+): Promise<void> {
+  await tx.update(planOrders).set({ nextReadAtMs }).where(eq(planOrders.subscriptionId, subscriptionId));
+}
+
+/** Stores what a subscription has become, its new credits, and what binds its account. */
+export async function saveDecision(database: Database, tx: Db, { after, grants }: Decision): Promise<void> {
   const { subscriptions } = database.tables;
   await tx.update(subscriptions).set(writeSubscription(after)).where(eq(subscriptions.id, after.id));
   await saveGrants(database, tx, grants);
@@ -183,20 +214,24 @@ async function saveGrants({ tables }: Database, tx: Db, grants: readonly Grant[]
   await tx.insert(tables.planGrants).values(grants.map((grant) => ({ ...grant, bookedAtMs: null })));
 }
 
-/** Gives an account the models and the markup of its plan, or takes them with the end of the subscription. */
+/**
+ * Gives an account the models and the markup of its plan, or takes them with the end of the subscription. The price is
+ * that of the models while nobody pays for the plan: its models and limits stay, so that a pause widens nothing.
+ */
 async function bindAccount(
   { tables: { accounts } }: Database,
   tx: Db,
-  { accountId, state, plan }: Subscription,
+  { accountId, state, plan, stripeId }: Subscription,
 ): Promise<void> {
   const { models, markup } = state === "ended" ? {} : plan;
   const planModels = models ?? null;
-  const planMarkup = markup === undefined ? null : Number(markup);
+  const isUnpaid = stripeId !== undefined && state === "paused";
+  const planMarkup = markup === undefined || isUnpaid ? null : Number(markup);
   await tx.update(accounts).set({ planModels, planMarkup }).where(eq(accounts.id, accountId));
 }
 
 /** Locks a subscription until the transaction ends, so that its changes follow each other. */
-async function lockSubscription(
+export async function lockSubscription(
   { tables: { subscriptions } }: Database,
   tx: Db,
   id: string,

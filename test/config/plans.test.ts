@@ -63,6 +63,16 @@ plans:
   expect(loadPlans({}, { folder: configFolder() })).toEqual([]);
 });
 
+test("a plan is sold with three days of grace unless it says otherwise", () => {
+  const { plans } = loadYaml(
+    'plans: { a: { period: month, grant: "1", price: "0.50", sold_by: stripe }, b: { period: 7d, grant: "1", price: "999999.99", sold_by: stripe, stripe_price: price_1, grace_days: 10 } }',
+  );
+  expect(plans?.map(({ sale }) => sale)).toEqual([
+    { graceDays: 3, stripePrice: undefined },
+    { graceDays: 10, stripePrice: "price_1" },
+  ]);
+});
+
 test("a change of a plan is a change that applies at once", () => {
   const [before, after] = ["20", "21"].map((grant) =>
     loadYaml(`plans: { a: { period: 1d, grant: "${grant}" } }`),
@@ -89,6 +99,29 @@ test.each([
   ['a: { period: month, grant: "1", markup: "0" }', "plans.a.markup: has a wrong value"],
   ['a: { period: month, grant: "1", name: "a\\nb" }', "plans.a.name: is not a valid name"],
   ['A: { period: month, grant: "1" }', "plans.A: is not a valid id of a plan"],
+  ['a: { period: month, grant: "1", sold_by: stripe }', "plans.a.price: is no price that Stripe takes"],
+  [
+    'a: { period: month, grant: "1", sold_by: stripe, price: "0.49" }',
+    "plans.a.price: is no price that Stripe takes",
+  ],
+  [
+    'a: { period: month, grant: "1", sold_by: stripe, price: "9.999" }',
+    "plans.a.price: is no price that Stripe takes",
+  ],
+  ['a: { period: month, grant: "1", sold_by: me, price: "9" }', "plans.a.sold_by: has a wrong value"],
+  [
+    'a: { period: month, grant: "1", sold_by: stripe, price: "9", grace_days: 0 }',
+    "plans.a.grace_days: has a wrong value",
+  ],
+  [
+    'a: { period: month, grant: "1", sold_by: stripe, price: "9", stripe_price: prod_1 }',
+    "plans.a.stripe_price: has a wrong value",
+  ],
+  ['a: { period: month, grant: "1", price: "9", grace_days: 3 }', "plans.a.grace_days: has no effect"],
+  [
+    'a: { period: 1d, grant: "1", sold_by: stripe, price: "9", stripe_price: price_1 }, b: { period: 1d, grant: "1", sold_by: stripe, price: "9", stripe_price: price_1 }',
+    "plans.b.stripe_price: is that of another plan",
+  ],
   ['a: { period: month, grant: "1", more: 1 }', "plans.a.more: is not a known key"],
   [
     'a: { period: month, grant: "1", spending_limits: [{ amount: "1", period: 1d }] }',

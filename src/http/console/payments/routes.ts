@@ -46,6 +46,7 @@ import {
   webhookShape,
 } from "../wallet/shapes.ts";
 import { autoTopUpRoutes } from "./auto-top-up.ts";
+import { planOrderRoutes } from "./plan-orders.ts";
 import { signedCallRoutes } from "./signed-calls.ts";
 import { receiveEvent } from "./webhook.ts";
 
@@ -133,6 +134,7 @@ export function paymentsRoutes(parts: Parts) {
     })
     .use(signedCallRoutes(parts))
     .use(autoTopUpRoutes(parts, () => requireStripe(stripe)))
+    .use(planOrderRoutes(parts, () => requireStripe(stripe)))
     .use(codesRoutes(parts));
 }
 

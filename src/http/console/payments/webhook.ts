@@ -1,3 +1,5 @@
+import { reportOrphan } from "../../../billing/reconcile.ts";
+import { syncBilled } from "../../../billing/sync.ts";
 import { applyAutoEvent } from "../../../payments/auto-payments.ts";
 import { applyCardEvent } from "../../../payments/card-setups.ts";
 import { applyEvent } from "../../../payments/checkouts.ts";
@@ -9,9 +11,11 @@ import type {
   CheckoutEvent,
   ReversalEvent,
   StripeEvent,
+  SubscriptionEvent,
 } from "../../../payments/stripe-events.ts";
 import type { ConsoleParts } from "../console-parts.ts";
 import { readRequestBody } from "../request-body.ts";
+import { billingParts } from "./billing-parts.ts";
 
 type Parts = Pick<ConsoleParts, "database" | "ledger" | "settings" | "mails" | "now" | "log">;
 
@@ -42,6 +46,8 @@ async function apply(parts: Parts, stripe: FullStripe, event: StripeEvent): Prom
   switch (event.kind) {
     case "reversed":
       return reverse(parts, stripe, event);
+    case "subscription":
+      return readSubscription(parts, stripe, event);
     case "card_saved": {
       const result = await applyCardEvent({ ...parts, stripe }, event);
       return parts.log.info({ setup: event.setupId, result }, "card event received");
@@ -57,9 +63,26 @@ async function apply(parts: Parts, stripe: FullStripe, event: StripeEvent): Prom
 
 async function reverse(parts: Parts, stripe: FullStripe, event: ReversalEvent): Promise<void> {
   const { payments: rules } = parts.settings;
-  const effect = await applyReversal({ ...parts, stripe, rules }, event);
+  const apply = () => applyReversal({ ...parts, stripe, rules }, event);
+  let effect = await apply();
+  // The invoice that was paid may not be known yet: events come in any order.
+  if (effect === "unknown" && (await readPaidFor(parts, stripe, event.payment))) effect = await apply();
   await noticeReversal(parts, event, effect);
   parts.log.error({ action: event.action, payment: event.payment, effect }, "payment reversed at Stripe");
+}
+
+async function readPaidFor(parts: Parts, stripe: FullStripe, intentId = ""): Promise<boolean> {
+  const stripeId = intentId.startsWith("pi_") ? await stripe.findPaidFor(intentId) : undefined;
+  if (stripeId === undefined) return false;
+  return (await syncBilled(billingParts(parts, stripe), stripeId)) === "applied";
+}
+
+/** Stripe is asked what the subscription is now: neither order nor number of events matters. */
+async function readSubscription(parts: Parts, stripe: FullStripe, event: SubscriptionEvent): Promise<void> {
+  const { type, stripeId } = event;
+  const result = await syncBilled(billingParts(parts, stripe), stripeId);
+  if (result === "orphan") await reportOrphan(parts, stripeId);
+  parts.log.info({ type, stripe: stripeId, result }, "subscription event received");
 }
 
 async function applyAutoPayment(parts: Parts, event: AutoPaymentEvent): Promise<void> {

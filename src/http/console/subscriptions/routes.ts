@@ -1,17 +1,21 @@
 import { Elysia, type Static, t } from "elysia";
 import type { Actor } from "../../../accounts/audit-trail.ts";
 import { findAccountNames } from "../../../accounts/find-items.ts";
+import { commandBilled } from "../../../billing/commands.ts";
 import { GatewayError } from "../../../errors.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
+import { createStripeClient } from "../../../payments/stripe.ts";
 import type { PlanCommand } from "../../../plans/decide.ts";
 import { command, previewCommand, previewSubscribe, requirePlan, subscribe } from "../../../plans/plans.ts";
 import { printGrant, printPreview } from "../../../plans/print.ts";
 import { findLive, findSubscription, listGrants, listSubscriptions } from "../../../plans/reads.ts";
 import type { Subscription } from "../../../plans/subscription.ts";
+import type { Log } from "../../../telemetry/log.ts";
 import { reason } from "../accounts/shapes.ts";
 import type { ConsoleSettings } from "../console-parts.ts";
 import { readConflict } from "../errors.ts";
 import { createGuard, type GuardParts } from "../guard.ts";
+import { billingParts } from "../payments/billing-parts.ts";
 import { errorEnvelope, pageOf } from "../shapes.ts";
 import {
   newSubscription,
@@ -31,6 +35,7 @@ import {
 interface Parts extends GuardParts {
   readonly ledger: Ledger;
   readonly settings: ConsoleSettings;
+  readonly log: Log;
 }
 
 const PAGE_SIZE = 50;
@@ -193,5 +198,10 @@ interface ChangeBody extends Static<typeof wantedCommand> {
 async function change(parts: Parts, actor: Actor, subscriptionId: string, body: ChangeBody) {
   const { version, reason: because } = body;
   const wanted = { subscriptionId, command: readCommand(parts, body), version, reason: because };
-  return shapeSubscription(await command(parts, actor, wanted));
+  const { stripeId } = await require(parts, subscriptionId);
+  const { stripe } = parts.settings;
+  // Without Stripe, a subscription that it bills can still be ended here.
+  if (stripeId === undefined || !stripe) return shapeSubscription(await command(parts, actor, wanted));
+  const billed = billingParts(parts, createStripeClient(stripe));
+  return shapeSubscription(await commandBilled(billed, actor, wanted));
 }

@@ -17,6 +17,9 @@ export const planShape = t.Object({
   models: t.Nullable(t.Array(t.String())),
   markup: t.Nullable(t.String({ description: "Shown to operators alone" })),
   price_usd: t.Nullable(usd),
+  sold_by: t.Nullable(t.Literal("stripe")),
+  stripe_price: t.Nullable(t.String()),
+  grace_days: t.Nullable(t.Integer()),
 });
 const state = t.Union([t.Literal("active"), t.Literal("paused"), t.Literal("ended")]);
 export const subscriptionShape = t.Object({
@@ -36,6 +39,8 @@ export const subscriptionShape = t.Object({
   paused_at: t.Nullable(time),
   ended_at: t.Nullable(time),
   version: t.Integer(),
+  billed_by: t.Nullable(t.Literal("stripe", { description: "Null: an operator has assigned it" })),
+  grace_ends_at: t.Nullable(time),
 });
 const kind = t.Union([t.Literal("period"), t.Literal("raise")]);
 const grantShape = t.Object({
@@ -62,7 +67,7 @@ export const previewShape = t.Object({
   sentences: t.Array(t.String()),
 });
 
-const planId = t.String({ minLength: 1, maxLength: 64 });
+export const planId = t.String({ minLength: 1, maxLength: 64 });
 export const newSubscription = t.Object({
   plan: planId,
   time_zone: t.Optional(t.String({ minLength: 1, maxLength: 64 })),
@@ -94,7 +99,7 @@ export function shapeSubscription(subscription: Subscription): SubscriptionShape
 
 /** Members of an account never see markups. */
 export function withoutMarkup(shown: Static<typeof withGrants>): Static<typeof withGrants> {
-  const hide = (plan: PlanShape) => ({ ...plan, markup: null });
+  const hide = (plan: PlanShape) => ({ ...plan, markup: null, stripe_price: null });
   return { ...shown, plan: hide(shown.plan), next_plan: shown.next_plan && hide(shown.next_plan) };
 }
 

@@ -1,0 +1,70 @@
+import { Elysia, t } from "elysia";
+import { createOnce } from "../../../accounts/idempotency.ts";
+import { offersOf, openPortal, orderPlan, requireOffer } from "../../../billing/orders.ts";
+import { addressOfWallet, type FullStripe } from "../../../payments/stripe.ts";
+import type { Log } from "../../../telemetry/log.ts";
+import type { ConsoleSettings } from "../console-parts.ts";
+import { createGuard, type GuardParts } from "../guard.ts";
+import { planId, planShape, shapePlan } from "../subscriptions/shapes.ts";
+import { newCheckoutShape } from "../wallet/shapes.ts";
+
+interface Parts extends GuardParts {
+  readonly settings: ConsoleSettings;
+  readonly log: Log;
+}
+
+type PlanPage = typeof newCheckoutShape.static;
+
+/** Plans that owners buy through Stripe. */
+export function planOrderRoutes(parts: Parts, requireStripe: () => FullStripe) {
+  const { settings } = parts;
+  return new Elysia({ prefix: "/accounts/:account" })
+    .use(createGuard(parts, "Plans"))
+    .get("/plans", () => ({ items: settings.stripe ? offersOf(settings.plans).map(shapeOffer) : [] }), {
+      summary: "List the plans that owners may buy",
+      needs: "wallet.read",
+      response: t.Object({ items: t.Array(planShape) }),
+    })
+    .post(
+      "/subscription/checkouts",
+      ({ account, actor, request, body }) =>
+        createOnce<PlanPage>(parts, { request, body }, actor, async (keep) => {
+          const stripe = requireStripe();
+          const wallet = addressOfWallet(settings.publicUrl, account.id);
+          const page = await orderPlan({ ...parts, stripe }, actor, {
+            accountId: account.id,
+            plan: requireOffer(settings.plans, body.plan),
+            successUrl: `${wallet}?plan=ordered`,
+            cancelUrl: wallet,
+            hasTax: settings.payments.hasTax,
+            record: (tx, { sessionId: id, url }) => keep(tx, { id, url }),
+          });
+          return { id: page.sessionId, url: page.url };
+        }),
+      {
+        summary: "Open a page of Stripe on which the account subscribes to a plan",
+        isIdempotent: true,
+        needs: "wallet.write",
+        body: t.Object({ plan: planId }),
+        response: newCheckoutShape,
+      },
+    )
+    .post(
+      "/subscription/portal",
+      async ({ account }) => {
+        const returnUrl = addressOfWallet(settings.publicUrl, account.id);
+        const place = { accountId: account.id, returnUrl };
+        return { url: await openPortal({ ...parts, stripe: requireStripe() }, place) };
+      },
+      {
+        summary: "Open Stripe's customer portal, where a subscription is cancelled and its card changed",
+        needs: "wallet.write",
+        response: t.Object({ url: t.String() }),
+      },
+    );
+}
+
+/** What owners see of a plan: neither its markup nor the id of its price. */
+function shapeOffer(plan: Parameters<typeof shapePlan>[0]) {
+  return { ...shapePlan(plan), markup: null, stripe_price: null };
+}
