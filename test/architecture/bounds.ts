@@ -32,7 +32,7 @@ export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly 
   catalog: { files: 13, lines: 1700 },
   db: { files: 29, lines: 3300 },
   telemetry: { files: 16, lines: 2250 },
-  console: { files: 173, lines: 19850 },
+  console: { files: 174, lines: 20000 },
   domain: { files: 30, lines: 2150 },
 };
 

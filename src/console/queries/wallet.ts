@@ -110,3 +110,12 @@ export const subscriptionQuery = (account: string) =>
     queryKey: ["account", account, "wallet", "subscription"],
     queryFn: () => call(() => api.accounts({ account }).subscription.get()),
   });
+
+/** A plan that owners may buy. */
+export type Offer = DataOf<typeof offersQuery>["items"][number];
+
+export const offersQuery = (account: string) =>
+  queryOptions({
+    queryKey: ["account", account, "offers"],
+    queryFn: () => call(() => api.accounts({ account }).plans.get()),
+  });

@@ -104,7 +104,7 @@ export const moneyPages = [
   createRoute({
     getParentRoute: () => account,
     path: "/wallet",
-    validateSearch: rangeAnd("tab", "page", "kind", "credits", "checkout", "topup"),
+    validateSearch: rangeAnd("tab", "page", "kind", "credits", "checkout", "topup", "plan"),
     component: lazyPart(() => import("../pages/wallet/wallet-page.tsx"), "WalletPage"),
   }),
   createRoute({

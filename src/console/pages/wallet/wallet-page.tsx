@@ -32,7 +32,7 @@ const route = getRouteApi("/shell/accounts/$account/wallet");
 /** The money of an account: where it stands, and every entry that made it so. */
 export function WalletPage() {
   const account = useAccount();
-  const { topup, checkout } = route.useSearch();
+  const { topup, checkout, plan } = route.useSearch();
   const navigate = route.useNavigate();
   const mayTopUp = useMay("wallet.write");
   const { person } = useMe();
@@ -61,7 +61,7 @@ export function WalletPage() {
       )}
       <Equation account={account.id} />
       <AutoTopUpPanel account={account.id} />
-      <PlanPanel account={account.id} />
+      <PlanPanel account={account.id} isOrdered={plan === "ordered"} />
       <Rows account={account.id} />
       {mayTopUp && topup && <TopUp account={account.id} onClose={() => change({ topup: undefined })} />}
       {isCrediting && <CreditDialog account={account} onClose={() => setIsCrediting(false)} />}
