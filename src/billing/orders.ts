@@ -145,7 +145,7 @@ export async function openPortal(
   return stripe.openPortal({ customerId, returnUrl });
 }
 
-/** Whether a page that nobody was seen to pay may still be paid. */
+/** Whether a page without a subscription may still be paid. */
 export function mayBePaid({ createdAtMs }: { readonly createdAtMs: number }, nowMs: number): boolean {
   return nowMs < createdAtMs + PAGE_MS_MAX + ASK_PAGE_MS;
 }

@@ -1,4 +1,4 @@
-// What a subscription becomes by what Stripe says of it, as one pure function: whatever was told before, in any order.
+// What a subscription becomes by what Stripe says of it, as one pure function, whatever events came before it.
 import type { Nanos } from "../domain/money.ts";
 import type { Plan } from "../domain/plan.ts";
 import { planPeriodStart } from "../domain/plan-period.ts";

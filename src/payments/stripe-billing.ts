@@ -34,7 +34,7 @@ interface ListedSubscription {
 /** Every method rejects with `payments_unavailable`. */
 export interface PlanBilling {
   createPlanPage(order: PlanOrder): Promise<{ readonly sessionId: string; readonly url: string }>;
-  /** Ends a page that nobody has paid on. Ignores one that was paid or has ended. */
+  /** Ends a page that is not paid. Ignores one that was paid or has ended. */
   expirePage(sessionId: string): Promise<void>;
   /** Finds the subscription that was bought on a page; `undefined` while there is none. */
   findBought(sessionId: string): Promise<string | undefined>;

@@ -54,7 +54,7 @@ export function advance(subscription: Subscription, nowMs: number): Decision {
   return { after, grants };
 }
 
-/** Pauses a subscription that Stripe bills and nobody has paid for, as of the end of its grace. */
+/** Pauses a subscription at the end of its grace, when Stripe bills it and no payment came. */
 function lapse(subscription: Subscription, nowMs: number): Subscription {
   const atMs = nextAtMsOf(subscription);
   if (atMs === undefined || atMs > nowMs) return subscription;

@@ -216,7 +216,7 @@ async function saveGrants({ tables }: Database, tx: Db, grants: readonly Grant[]
 
 /**
  * Gives an account the models and the markup of its plan, or takes them with the end of the subscription. The price is
- * that of the models while nobody pays for the plan: its models and limits stay, so that a pause widens nothing.
+ * that of the models while the plan is not paid: its models and limits stay, so that a pause widens nothing.
  */
 async function bindAccount(
   { tables: { accounts } }: Database,
