@@ -2,7 +2,7 @@ import type { Caller } from "../accounts/keys/key.ts";
 import type { Body, Soon } from "../bodies/body.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Model, Route } from "../domain/model.ts";
-import type { Tier, TierOffer } from "../domain/tiers.ts";
+import type { TierOffer } from "../domain/tiers.ts";
 import { GatewayError } from "../errors.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import type { PrintOptions } from "../wire/format.ts";
@@ -11,7 +11,7 @@ import { type FormatPair, findFormatPair, passthroughContext } from "../wire/for
 import type { ModelRequest, RequestHead } from "../wire/model-request.ts";
 import { chooseAble } from "./abilities.ts";
 import type { Gateway } from "./gateway.ts";
-import { allowsRoute, type Preferences, readPreferences } from "./preferences.ts";
+import { allowsRoute, preferencesOf } from "./preferences.ts";
 import { findUnpricedAsk, toolBoundFor } from "./priced-apart.ts";
 import { outputTokensMaxOf } from "./quote.ts";
 import type { Call, Candidate, Plan } from "./request.ts";
@@ -103,18 +103,16 @@ function findReachable(
     const upstream = upstreams.get(route.upstream);
     const pair = upstream && findFormatPair(call.wire, upstream.surfacesOf(route.upstreamModel));
     if (!pair) continue;
-    const tiers =
-      preferences && request.tier && tiersOf(offerTier(route, placeOf(pair, upstream), request.tier));
-    if (preferences && !allowsRoute(preferences, { model, route, request, tiers })) {
-      isUnwanted = true;
-      continue;
-    }
     if (unhosted !== undefined && upstream.messagesHost && pair.isPassthrough) {
       refused = unhosted;
       continue;
     }
     const tier = request.tier && offerTier(route, placeOf(pair, upstream), request.tier);
     if (request.tier && !tier) continue;
+    if (preferences && !allowsRoute(preferences, { model, route, request, tier })) {
+      isUnwanted = true;
+      continue;
+    }
     if (tier && !mayAsk(caller.key.tiers, tier)) {
       isTierForbidden = true;
       continue;
@@ -149,17 +147,6 @@ function findReachable(
 
 function placeOf({ format }: FormatPair, { messagesHost, provider }: Upstream) {
   return { surface: format.surface, messagesHost, provider };
-}
-
-/** Which routes the client allows; `undefined` for all. Throws `wrong_header`. */
-export function preferencesOf({ attribution }: Pick<Call, "attribution">): Preferences | undefined {
-  return attribution?.preferences && readPreferences(attribution.preferences);
-}
-
-/** The tiers that a provider may serve for what a request asks. */
-function tiersOf(offer: TierOffer | undefined): readonly Tier[] {
-  if (!offer) return [];
-  return offer.asked === undefined ? offer.choices : [offer.asked, ...offer.choices];
 }
 
 /** The window of a route, and what features of the client open of it; `undefined` for the model's own. */

@@ -1,6 +1,6 @@
 import type { Model, Route, TokenPrice } from "../domain/model.ts";
 import { type PicosPerToken, parsePrice } from "../domain/money.ts";
-import type { Tier } from "../domain/tiers.ts";
+import type { TierOffer } from "../domain/tiers.ts";
 import { BYTES_PER_TOKEN_MIN } from "../domain/usage.ts";
 import { GatewayError } from "../errors.ts";
 import type { RequestHead } from "../wire/model-request.ts";
@@ -33,14 +33,24 @@ export function readPreferenceHeaders(headers: Headers): PreferenceHeaders | und
   return Object.values(read).every((value) => value === null) ? undefined : read;
 }
 
+/** As much of a call as its preferences depend on. */
+interface PreferringCall {
+  readonly attribution?: { readonly preferences?: PreferenceHeaders | undefined } | undefined;
+}
+
 /** Which routes a client allows for one request. */
-export interface Preferences {
+interface Preferences {
   readonly upstreams: readonly string[] | undefined;
   readonly notUpstreams: readonly string[];
   readonly inputPriceMax: PicosPerToken | undefined;
   readonly outputPriceMax: PicosPerToken | undefined;
   /** Whether the provider may keep nothing of the request. */
   readonly keepsNothing: boolean;
+}
+
+/** Which routes a client allows; `undefined` for all. Throws `wrong_header`. */
+export function preferencesOf({ attribution }: PreferringCall): Preferences | undefined {
+  return attribution?.preferences && readPreferences(attribution.preferences);
 }
 
 /** Checks the headers. Throws `wrong_header` with the name of one that is not valid. */
@@ -79,12 +89,12 @@ function reject(header: string): never {
   throw new GatewayError("wrong_header", { path: header });
 }
 
-/** A route for one request, with the tiers that its provider may serve. */
+/** A route for one request, with what its provider may serve of the tier that is asked for. */
 interface AskedRoute {
   readonly model: Model;
   readonly route: Route;
   readonly request: Pick<RequestHead, "input">;
-  readonly tiers?: readonly Tier[] | undefined;
+  readonly tier?: TierOffer | undefined;
 }
 
 /** Whether a client allows a route for its request. */
@@ -103,12 +113,13 @@ function isAbove(price: PicosPerToken, max: PicosPerToken | undefined): boolean 
 }
 
 /** The prices of tokens that an answer may come to: of its tier, and of long input where the prompt may be long. */
-function pricesOf({ model, route, request, tiers = [] }: AskedRoute): readonly TokenPrice[] {
+function pricesOf({ model, route, request, tier }: AskedRoute): readonly TokenPrice[] {
   const { price, longPrice } = route;
   const { textBytes, unbounded, serverTools } = request.input;
   const isUnbounded = unbounded || serverTools;
   const above = model.longContext?.aboveInputTokens ?? Infinity;
   const mayBeLong = longPrice && (isUnbounded || textBytes / BYTES_PER_TOKEN_MIN > above);
   const listed = mayBeLong ? [price, longPrice] : [price];
-  return listed.flatMap((each) => [each, ...tiers.flatMap((tier) => each.tiers?.[tier] ?? [])]);
+  const tiers = tier ? [...(tier.asked ? [tier.asked] : []), ...tier.choices] : [];
+  return listed.flatMap((each) => [each, ...tiers.flatMap((name) => each.tiers?.[name] ?? [])]);
 }

@@ -2,7 +2,7 @@
 export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly lines: number }>> = {
   cli: { files: 46, lines: 5400 },
   app: { files: 22, lines: 2400 },
-  config: { files: 34, lines: 4550 },
+  config: { files: 34, lines: 4600 },
   http: { files: 30, lines: 3800 },
   "http/console": { files: 60, lines: 8800 },
   backup: { files: 5, lines: 850 },
@@ -26,7 +26,7 @@ export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly 
   bodies: { files: 21, lines: 2550 },
   demo: { files: 3, lines: 500 },
   upstream: { files: 24, lines: 2850 },
-  wire: { files: 131, lines: 17400 },
+  wire: { files: 131, lines: 17500 },
   tokens: { files: 6, lines: 550 },
   workers: { files: 3, lines: 200 },
   catalog: { files: 13, lines: 1700 },
@@ -37,7 +37,7 @@ export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly 
 };
 
 /** The most files of src that take part in one plain chat request. */
-export const PLAIN_CHAT_FILES_MAX = 104;
+export const PLAIN_CHAT_FILES_MAX = 108;
 
 /** Lines of a file that need no reason. */
 export const LINES_OF_A_FILE_MAX = 250;
