@@ -10,10 +10,11 @@ import { createSharedClock } from "./shared-clock.ts";
 import { YEAR_FROM_MS, Year } from "./year.ts";
 
 const SEED = Number(process.env.TEST_YEAR_SEED ?? 1);
+const ACCOUNTS = Number(process.env.TEST_YEAR_ACCOUNTS ?? 200);
 /** With `bun run year:gateways`, a whole year. */
 const IS_FULL = process.env.TEST_YEAR === "gateways";
 const SIZE = IS_FULL
-  ? { accounts: 200, stepHours: 168, busy: 0.35, days: 365, standstillDays: 7, finishDays: 10 }
+  ? { accounts: ACCOUNTS, stepHours: 168, busy: 0.35, days: 365, standstillDays: 7, finishDays: 10 }
   : { accounts: 4, stepHours: 24, busy: 1, days: 5, standstillDays: 0, finishDays: 4 };
 const KILLS = IS_FULL ? Number.POSITIVE_INFINITY : 5;
 const TEST_MS_MAX = 7_200_000;
@@ -46,7 +47,9 @@ test(
   "three gateways that are killed all the time grant each period once, and book each payment once",
   async () => {
     gateways.mayDie(KILLS);
-    const onMonth = IS_FULL ? console.log : undefined;
+    const onMonth = (month: string) => {
+      if (IS_FULL) console.log(month, JSON.stringify(gateways.deaths));
+    };
     const options = { seed: SEED, auditsMonths: IS_FULL, isExact: false, ...SIZE, onMonth };
     const report = await new Year({ storage, stripe, desk: gateways, options }).play();
     if (IS_FULL) console.log(JSON.stringify({ ...report, ...gateways.deaths }));

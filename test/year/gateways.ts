@@ -9,7 +9,7 @@ import type { GatewaySetup, Work } from "./gateway-child.ts";
 
 const GATEWAYS = 3;
 /** How long a gateway lives, in milliseconds of the machine. */
-const LIFE_MS = [300, 6_000] as const;
+const LIFE_MS = [500, 15_000] as const;
 /** Repetitions of one act: more are a fault of the program. */
 const TRIES_MAX = 200;
 const MINUTE_MS = 60_000;

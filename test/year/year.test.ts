@@ -8,9 +8,10 @@ import { createLocalDesk } from "./desk.ts";
 import { Year } from "./year.ts";
 
 const SEED = Number(process.env.TEST_YEAR_SEED ?? 1);
+const ACCOUNTS = Number(process.env.TEST_YEAR_ACCOUNTS ?? 200);
 const IS_FULL = process.env.TEST_YEAR === "full";
 const SIZE = IS_FULL
-  ? { accounts: 200, stepHours: 12, busy: 0.3 }
+  ? { accounts: ACCOUNTS, stepHours: 12, busy: 0.3 }
   : { accounts: 7, stepHours: 60, busy: 0.7 };
 
 test("a year of accounts on five plans equals its reckoning to the nano, line by line", async () => {
