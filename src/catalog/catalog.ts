@@ -1,4 +1,4 @@
-import { type Model, pricesAt } from "../domain/model.ts";
+import { fillLongTiers, type Model, pricesAt } from "../domain/model.ts";
 import type { Markup } from "../domain/money.ts";
 
 /** Markups whose prices are kept. Operators set far fewer; beyond them, prices are computed again. */
@@ -12,14 +12,17 @@ export interface Catalog {
 }
 
 export function createCatalog(models: readonly Model[]): Catalog {
-  const byId = new Map(models.map((model) => [model.id, model]));
+  // Markups follow what is written.
+  const written = new Map(models.map((model) => [model.id, model]));
+  const sold = models.map(fillModel);
+  const byId = new Map(sold.map((model) => [model.id, model]));
   const byMarkup = new Map<Markup, Map<string, Model>>();
 
   function findAt(id: string, markup: Markup): Model | undefined {
     const priced = pricedAt(markup);
     const known = priced.get(id);
     if (known) return known;
-    const found = byId.get(id);
+    const found = written.get(id);
     if (!found) return undefined;
     const model = modelAt(found, markup);
     priced.set(id, model);
@@ -37,8 +40,17 @@ export function createCatalog(models: readonly Model[]): Catalog {
 
   return {
     find: (id, markup) => (markup === undefined ? byId.get(id) : findAt(id, markup)),
-    list: (markup) => (markup === undefined ? models : models.flatMap(({ id }) => findAt(id, markup) ?? [])),
+    list: (markup) => (markup === undefined ? sold : models.flatMap(({ id }) => findAt(id, markup) ?? [])),
   };
+}
+
+/** Returns the model itself where no route has tiers of long input to fill in. */
+function fillModel(model: Model): Model {
+  const routes = model.routes.map((route) => {
+    const filled = fillLongTiers(route);
+    return filled === route ? route : { ...route, ...filled };
+  });
+  return routes.every((route, index) => route === model.routes[index]) ? model : { ...model, routes };
 }
 
 function modelAt(model: Model, markup: Markup): Model {

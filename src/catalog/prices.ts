@@ -6,8 +6,6 @@ import {
   type RoutePrices,
   scalePrice,
   type TokenPrice,
-  withLongTiers,
-  withSoldTiers,
 } from "../domain/model.ts";
 import { parseMarkup, parsePrice, parseUnitPrice } from "../domain/money.ts";
 import type { Tier } from "../domain/tiers.ts";
@@ -88,12 +86,10 @@ export function readRoutePrices({ price, longPrice, cost, longCost, fees }: Pric
   const followsCost = costs.longCost !== undefined && (!price || price.markup !== undefined);
   const longByCost = followsCost ? priceOver(costs.longCost, price) : undefined;
   const own = addFees(priceOver(costs.cost, price), fees);
-  const long = longPrice ? fillApart(readCost(longPrice), own) : longByCost;
   return {
     price: own,
-    longPrice: long && withSoldTiers(long, own),
-    cost: costs.cost,
-    longCost: costs.longCost && costs.cost ? withLongTiers(costs.longCost, costs.cost) : costs.longCost,
+    longPrice: longPrice ? fillApart(readCost(longPrice), own) : longByCost,
+    ...costs,
   };
 }
 

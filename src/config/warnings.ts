@@ -1,6 +1,7 @@
 import { DAY_MS } from "../domain/id-time.ts";
 import { MODAL_CLASSES, MODALITIES } from "../domain/modalities.ts";
 import { longCostOf, type Model, type Price, type Route, type TokenPrice } from "../domain/model.ts";
+import { TIERS } from "../domain/tiers.ts";
 import { REQUEST_FEE } from "../domain/tool-fees.ts";
 import { dearestUnit, findUnpriced, type UnitPrice } from "../domain/units.ts";
 import type { FilledIn } from "./known.ts";
@@ -107,11 +108,20 @@ function longClassesBelow(route: Route): readonly string[] {
 
 function classesBelow(price: Price, cost: Price | undefined): readonly string[] {
   if (!cost) return [];
-  const classes = [
-    ...CLASSES.filter(([name]) => price[name] < cost[name]).map(([, key]) => key),
-    ...apartBelow(price, cost),
-  ];
+  const classes = [...tokensBelow(price, cost), ...tiersBelow(price, cost), ...apartBelow(price, cost)];
   return price.unit && cost.unit ? [...classes, ...unitsBelow(price.unit, cost.unit)] : classes;
+}
+
+function tokensBelow(price: TokenPrice, cost: TokenPrice): readonly string[] {
+  return CLASSES.filter(([name]) => price[name] < cost[name]).map(([, key]) => key);
+}
+
+/** Returns the classes of tiers below their cost. A tier of unknown cost is not reported. */
+function tiersBelow({ tiers: prices = {} }: Price, { tiers: costs = {} }: Price): readonly string[] {
+  return TIERS.flatMap((tier) => {
+    const [price, cost] = [prices[tier], costs[tier]];
+    return price && cost ? tokensBelow(price, cost).map((name) => `tiers.${tier}.${name}`) : [];
+  });
 }
 
 /** Returns the tools and the tokens of audio and images whose price is below the cost. */

@@ -165,10 +165,21 @@ export function mapTiers<From, To>(
 }
 
 /**
- * Adds the tiers to a price or cost of long input that only the ordinary one has: in each class the dearer of tier and
- * long price.
+ * Fills the tiers of long prices and costs. A tier that only the ordinary one has costs in each class the dearer of tier
+ * and long price. Tiers that the ordinary price does not have are not sold.
  */
-export function withLongTiers(long: Price, { tiers }: Price): Price {
+export function fillLongTiers(prices: RoutePrices): RoutePrices {
+  const { price, longPrice, cost, longCost } = prices;
+  if (!longPrice?.tiers && !longCost?.tiers && !price.tiers && !cost?.tiers) return prices;
+  return {
+    price,
+    longPrice: longPrice && withSoldTiers(longPrice, price),
+    cost,
+    longCost: longCost && cost ? withLongTiers(longCost, cost) : longCost,
+  };
+}
+
+function withLongTiers(long: Price, { tiers }: Price): Price {
   if (!tiers) return long;
   const filled = mapTiers(tiers, (each) => ({
     input: dearer(each.input, long.input),
@@ -180,8 +191,7 @@ export function withLongTiers(long: Price, { tiers }: Price): Price {
   return { ...long, tiers: { ...filled, ...long.tiers } };
 }
 
-/** Gives a price of long input the tiers of the ordinary price, and no others: only those are sold. */
-export function withSoldTiers(long: Price, price: Price): Price {
+function withSoldTiers(long: Price, price: Price): Price {
   const { tiers, ...standard } = withLongTiers(long, price);
   if (!tiers || !price.tiers) return tiers ? standard : long;
   const sold = Object.entries(tiers).filter(([tier]) => Object.hasOwn(price.tiers ?? {}, tier));
@@ -214,7 +224,7 @@ export function pricesAt({ price, longPrice, cost, longCost }: RoutePrices, mark
   const long = longCost
     ? fillApart(scalePrice(longCost, markup), priced)
     : longPrice && withFees(longPrice, priced);
-  return { price: priced, longPrice: long && withSoldTiers(long, priced), cost, longCost };
+  return fillLongTiers({ price: priced, longPrice: long, cost, longCost });
 }
 
 /** Fees do not depend on the length of the input. */

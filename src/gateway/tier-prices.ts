@@ -113,4 +113,3 @@ const CLASSES = ["input", "output", "cachedInput", "cacheWrite", "cacheWrite1h"]
 function isWithin(price: TokenPrice, others: readonly TokenPrice[]): boolean {
   return CLASSES.every((name) => others.some((other) => price[name] <= other[name]));
 }
-

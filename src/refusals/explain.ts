@@ -78,11 +78,7 @@ const ENTRIES: Partial<Record<Cause, Entry>> = {
     "raise_limit",
     "Raise the tokens-per-minute limit, or ask for less.",
   ],
-  tier_not_allowed: [
-    "The key lists the service tiers that it may ask for.",
-    "none",
-    "Allow the tier for this key, or ask for the standard one.",
-  ],
+  tier_not_allowed: ["The key lists its service tiers.", "none", "Ask for another tier, or allow it."],
   model_not_allowed: ["The key lists the models that it may use.", "none", "Allow the model for this key."],
   account_suspended: ["A suspended account takes no requests.", "none", "Ask the operator."],
   unknown_model: ["The model must be in the catalog.", "none", "Use the id of a model of the catalog."],

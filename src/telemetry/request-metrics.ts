@@ -97,6 +97,7 @@ export function countRequests(): CountedRequests {
     },
     families: [
       ...requestFamilies({ routes: tallies.all, added }),
+      tierFamily(tallies.all),
       counter(
         "tollgate_settle_failures_total",
         "Settlements that the ledger did not take at once, by what became of them.",
@@ -104,6 +105,18 @@ export function countRequests(): CountedRequests {
       ),
     ],
   };
+}
+
+function tierFamily(routes: () => readonly RouteTally[]): Family {
+  return counter(
+    "tollgate_tier_requests_total",
+    "Charged requests that another service tier than the standard one served, by tier.",
+    function* () {
+      for (const { model, upstream, settled } of routes()) {
+        for (const [tier, count] of settled?.tiers ?? []) yield [{ model, upstream, tier }, count];
+      }
+    },
+  );
 }
 
 function obtain(histograms: Map<string, Histogram>, name: string, bounds: readonly number[]): Histogram {

@@ -22,7 +22,6 @@ export function requestFamilies(tallies: RequestTallies): readonly Family[] {
     ...timeFamilies(tallies),
     ...tokenFamilies(tallies),
     ...moneyFamilies(tallies),
-    tierFamily(tallies),
   ];
 }
 
@@ -121,18 +120,6 @@ function tokenFamilies({ routes }: RequestTallies): readonly Family[] {
 }
 
 const NANOS_PER_USD = 1e9;
-
-function tierFamily({ routes }: RequestTallies): Family {
-  return counter(
-    "tollgate_tier_requests_total",
-    "Charged requests that another service tier than the standard one served, by tier.",
-    function* () {
-      for (const { model, upstream, settled } of routes()) {
-        for (const [tier, count] of settled?.tiers ?? []) yield [{ model, upstream, tier }, count];
-      }
-    },
-  );
-}
 
 function moneyFamilies({ routes }: RequestTallies): readonly Family[] {
   const usd = (name: string, help: string, read: (settled: SettledTally) => number) =>

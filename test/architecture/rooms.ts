@@ -460,7 +460,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   console: {
     holds: "the browser's console: pages, parts, its build",
-    imports: ["domain/money.ts", "http/console/permissions.ts", "http/console/routes.ts"],
+    imports: ["domain/money.ts", "domain/tiers.ts", "http/console/permissions.ts", "http/console/routes.ts"],
     packages: [
       "@base-ui/react",
       "@elysiajs/eden",

@@ -17,6 +17,7 @@ import {
 } from "../../src/catalog/providers.ts";
 import { readTraits } from "../../src/catalog/traits.ts";
 import { CAPABILITIES } from "../../src/domain/model.ts";
+import { TIERS } from "../../src/domain/tiers.ts";
 import { loadYaml, problemsOf } from "../config/temp-config.ts";
 
 const known = readKnownModels();
@@ -26,13 +27,23 @@ const Usd = Type.String({ pattern: "^\\d{1,5}\\.\\d{2,6}$" });
 const UsdPerUnit = Type.String({ pattern: "^\\d{1,4}\\.\\d{2,9}$" });
 const Day = Type.String({ pattern: "^20\\d{2}-\\d{2}-\\d{2}$" });
 const Tokens = Type.Integer({ minimum: 1, maximum: 100_000_000 });
+const CLASSES = {
+  input: Usd,
+  output: Usd,
+  cached_input: Type.Optional(Usd),
+  cache_write: Type.Optional(Usd),
+  cache_write_1h: Type.Optional(Usd),
+};
+const TierCost = Type.Optional(Type.Object(CLASSES, { additionalProperties: false }));
 const Cost = Type.Object(
   {
-    input: Usd,
-    output: Usd,
-    cached_input: Type.Optional(Usd),
-    cache_write: Type.Optional(Usd),
-    cache_write_1h: Type.Optional(Usd),
+    ...CLASSES,
+    tiers: Type.Optional(
+      Type.Object(Object.fromEntries(TIERS.map((tier) => [tier, TierCost])), {
+        additionalProperties: false,
+        minProperties: 1,
+      }),
+    ),
   },
   { additionalProperties: false },
 );

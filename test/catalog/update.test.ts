@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readKnownModels } from "../../src/catalog/known-models.ts";
 import { correctList } from "../../src/catalog/update/corrections.ts";
-import { printScaled } from "../../src/catalog/update/list-cost.ts";
+import { printScaled } from "../../src/catalog/update/decimals.ts";
 import { readList } from "../../src/catalog/update/read-list.ts";
 import { compareLists, readSecondList } from "../../src/catalog/update/second-list.ts";
 import { tempFolder } from "../support/temp-folder.ts";

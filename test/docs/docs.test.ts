@@ -23,6 +23,7 @@ import { PROJECT_BLOCKS } from "./project-blocks.ts";
 import { PROVIDER_BLOCKS } from "./provider-blocks.ts";
 import { createReaderShell } from "./reader-shell.ts";
 import { ABILITIES_YAML, POOL_YAML } from "./routing-blocks.ts";
+import { TIERS_YAML } from "./tier-blocks.ts";
 
 const README = readPage("README.md");
 const CLIENTS = readPage("docs/clients.md");
@@ -109,6 +110,7 @@ test("every block of commands or code in the documentation is run by a test", ()
     EXPORT_YAML,
     ABILITIES_YAML,
     POOL_YAML,
+    TIERS_YAML,
     EXPORTED_LINE,
     VERIFY_EXPORT,
     ...ATTRIBUTION_BLOCKS,

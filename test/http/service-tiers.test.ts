@@ -219,6 +219,13 @@ describe("a tier without a price", () => {
 });
 
 describe("a translated request", () => {
+  test("is answered without a claim about its tier", async () => {
+    const way = { surface: RESPONSES, model: "chat" };
+    const asked = await objectOf(await ask(way, tier("priority"), tier("priority")));
+    expect(asked.service_tier).toBeNull();
+    expect((await objectOf(await ask(way, {}, {}))).service_tier).toBe("default");
+  });
+
   test("asks in the upstream's own field, and the standard tier has none", async () => {
     await ask({ surface: RESPONSES, model: "chat" }, tier("fast"), {});
     expect(bodyOf().service_tier).toBe("priority");

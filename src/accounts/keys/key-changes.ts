@@ -20,6 +20,7 @@ import {
 import { type ApiKey, createSecret, digestOf, hintOf } from "./key.ts";
 import { type KeyRow, readKey } from "./key-row.ts";
 import { endBelow, endMade, lockTree, moveBelow, revokeMade } from "./key-tree.ts";
+import { isWider } from "./key-width.ts";
 import { describeKey, type IssuedKey, type OnIssued } from "./keys.ts";
 
 /** How long a secret stays valid after its rotation. */
@@ -125,28 +126,6 @@ async function passOn(
     await endBelow(tree, key.expiresAtMs);
   }
 }
-
-/** Whether a key may do anything that it might not before. */
-function isWider(before: ApiKey, after: ApiKey, defaults: Limits): boolean {
-  const hasMoreModels = hasOthers(after.models, before.models);
-  const hasMoreTiers = hasOthers(after.tiers, before.tiers);
-  const lastsLonger = (after.expiresAtMs ?? Infinity) > (before.expiresAtMs ?? Infinity);
-  const hasMoreOf = (name: keyof Limits) =>
-    (after.limits[name] ?? defaults[name] ?? Infinity) > (before.limits[name] ?? defaults[name] ?? Infinity);
-  const hasMore = LIMITS.some(hasMoreOf);
-  const mayMore =
-    (after.allowsClamp && !before.allowsClamp) || (after.allowsChildren && !before.allowsChildren);
-  // Another project may have wider limits.
-  const isMoved = after.projectId !== before.projectId;
-  return hasMoreModels || hasMoreTiers || lastsLonger || hasMore || mayMore || isMoved;
-}
-
-/** Whether a list has what another lacks; an absent list has everything. */
-function hasOthers(list: readonly string[] | undefined, allowed: readonly string[] | undefined): boolean {
-  return allowed !== undefined && !list?.every((each) => allowed.includes(each));
-}
-
-const LIMITS = ["requestsPerMinute", "tokensPerMinute", "concurrentRequests"] as const;
 
 /**
  * Gives a key a new secret. The old one ends after 24 hours, and one that an earlier rotation replaced ends

@@ -1,5 +1,6 @@
 import type { KnownClasses, KnownCost, KnownMode, KnownModel, KnownUnitCost } from "../known-models.ts";
-import { type TierFactors, withTierCosts } from "./list-tiers.ts";
+import { printScaled } from "./decimals.ts";
+import { withTierCosts } from "./list-tiers.ts";
 
 const PER_MILLION = 1_000_000;
 const PRICE_DECIMALS = 6;
@@ -29,19 +30,10 @@ type ClassName = keyof typeof CLASSES;
 export function readTokenCost(entry: ListEntry, mode: KnownMode): KnownCost | undefined {
   const cost = readStandardCost(entry, mode);
   if (!cost || mode !== "chat") return cost;
-  return withTierCosts(cost, readFactors(entry), (tier) => {
+  return withTierCosts(cost, entry.provider_specific_entry, (tier) => {
     const find = (name: ClassName) => largestIn(entry, ...CLASSES[name].map((each) => `${each}_${tier}`));
     return hasBoth(find) ? printClasses(find) : undefined;
   });
-}
-
-/** Reads the factors of Anthropic's tiers. */
-function readFactors({ provider_specific_entry: factors }: ListEntry): TierFactors {
-  const read = (name: string) => {
-    const value = typeof factors === "object" && factors !== null ? Reflect.get(factors, name) : undefined;
-    return typeof value === "number" && value > 0 ? printScaled(value, 1, FACTOR_DECIMALS) : undefined;
-  };
-  return { fast: read("fast"), us: read("us") };
 }
 
 /** Whether a tier lists both input and output: the rest of one that lacks either is not known. */
@@ -76,7 +68,7 @@ export function readLongCost(entry: ListEntry, mode: KnownMode): KnownModel["lon
       (name === "input" || name === "output" ? largestIn(entry, ...CLASSES[name]) : undefined),
   );
   if (!cost || Bun.deepEquals(cost, readStandardCost(entry, mode))) return undefined;
-  const tiered = withTierCosts(cost, readFactors(entry), (tier) => {
+  const tiered = withTierCosts(cost, entry.provider_specific_entry, (tier) => {
     const find = (name: ClassName) =>
       largestIn(entry, ...CLASSES[name].flatMap(above).map((each) => `${each}_${tier}`));
     return hasBoth(find) ? printClasses(find) : undefined;
@@ -208,47 +200,4 @@ export function textIn(entry: ListEntry, name: string): string | undefined {
 function largestIn(entry: ListEntry, ...names: readonly string[]): number | undefined {
   const found = names.map((name) => numberIn(entry, name)).filter((value) => value !== undefined);
   return found.length === 0 ? undefined : Math.max(...found);
-}
-
-/** Digits that every double keeps. Digits beyond them are noise of the list's own arithmetic. */
-const EXACT_DIGITS = 15;
-
-/** A decimal number: `digits` × 10^`exponent`. */
-interface Decimal {
-  readonly digits: bigint;
-  readonly exponent: number;
-}
-
-/**
- * Multiplies a number of the list by a power of ten or another whole number and prints it as a decimal with
- * at most `decimals`, rounded up, so that a cost is never below the listed one. Throws RangeError for NaN,
- * infinities and negative numbers.
- */
-export function printScaled(value: number, factor: number, decimals: number): string {
-  const { digits, exponent } = readDecimal(value);
-  return printDecimal(digits * BigInt(factor), exponent, decimals);
-}
-
-/** Reads the shortest decimal of a double, which is the list's own text, cut to the digits that are exact. */
-function readDecimal(value: number): Decimal {
-  if (!Number.isFinite(value) || value < 0) throw new RangeError(`Cannot read ${value} as a cost`);
-  const text =
-    String(value).replace(/[.-]|e.*/g, "").length > EXACT_DIGITS
-      ? value.toPrecision(EXACT_DIGITS)
-      : String(value);
-  const [, whole = "", fraction = "", power = "0"] = /^(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/.exec(text) ?? [];
-  return { digits: BigInt(whole + fraction), exponent: Number(power) - fraction.length };
-}
-
-function printDecimal(digits: bigint, exponent: number, decimals: number): string {
-  const shift = exponent + decimals;
-  const scaled = shift >= 0 ? digits * 10n ** BigInt(shift) : divideUp(digits, 10n ** BigInt(-shift));
-  const padded = scaled.toString().padStart(decimals + 1, "0");
-  const whole = padded.slice(0, padded.length - decimals);
-  const fraction = padded.slice(padded.length - decimals).replace(/0+$/, "");
-  return `${whole}.${fraction.padEnd(2, "0")}`;
-}
-
-function divideUp(dividend: bigint, divisor: bigint): bigint {
-  return (dividend + divisor - 1n) / divisor;
 }

@@ -1,7 +1,8 @@
 import { printPrices } from "../../domain/model.ts";
 import { type KnownClasses, type KnownModel, providerOf, upstreamModelOf } from "../known-models.ts";
 import { readPrice } from "../prices.ts";
-import { type ListEntry, numberIn, printScaled, textIn } from "./list-cost.ts";
+import { printScaled } from "./decimals.ts";
+import { type ListEntry, numberIn, textIn } from "./list-cost.ts";
 
 /** What a second list has of one model. A class of the cost that it does not have is left out. */
 interface SecondFacts {

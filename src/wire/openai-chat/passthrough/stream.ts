@@ -1,4 +1,3 @@
-import type { ServedTier } from "../../../domain/tiers.ts";
 import { editElements, editMembers, findMember, type Path, type ValueEdit } from "../../json/edit.ts";
 import { isJsonObject, isSet, type JsonObject, readArray, readText } from "../../json/read.ts";
 import type { RequestHead } from "../../model-request.ts";
@@ -6,7 +5,7 @@ import { readUsage, usageOfChunk } from "../../openai-usage.ts";
 import { createRepeatedEvents } from "../../repeated-events.ts";
 import { type RepeatedPart, type ReplyPart, type ReplyReader, SILENT } from "../../reply-part.ts";
 import { printSse, type SseEvent } from "../../sse.ts";
-import { readServed, withServed } from "../../tiers.ts";
+import { ChangedTiers, withServed } from "../../tiers.ts";
 import { UpstreamFault } from "../../upstream-fault.ts";
 import { callIdPrefixOf, END_MARK, parseChunk, readIndex, rejectSurplus, requireChoice } from "../chunk.ts";
 import { ChoiceReader, type ChoiceStep } from "./choice.ts";
@@ -31,7 +30,7 @@ class StreamReader implements ReplyReader {
   readonly #repeated = createRepeatedEvents();
   #held = "";
   #usageChunk: UsageChunk | undefined;
-  #tierName: unknown;
+  readonly #tiers = new ChangedTiers();
   #isDone = false;
 
   constructor(request: RequestHead) {
@@ -63,17 +62,10 @@ class StreamReader implements ReplyReader {
     }
     const chunk = parseChunk(event);
     if (chunk)
-      return withServed(this.#readChunk(chunk, event), this.#readTier(chunk.service_tier), this.#request);
+      return withServed(this.#readChunk(chunk, event), this.#tiers.read(chunk.service_tier), this.#request);
     // Invalid JSON after the finish does not invalidate a complete answer.
     if (this.finished) return SILENT;
     throw new UpstreamFault("A chunk is not JSON");
-  }
-
-  /** Returns the tier of a chunk, unless the one before had it too. */
-  #readTier(name: unknown): ServedTier | undefined {
-    if (name === this.#tierName) return undefined;
-    this.#tierName = name;
-    return readServed(name);
   }
 
   ending(): string {

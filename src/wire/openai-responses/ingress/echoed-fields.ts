@@ -1,6 +1,7 @@
 import { isTooDeep } from "../../json/bounds.ts";
 import { isJsonObject, isSet, type JsonObject, readArray } from "../../json/read.ts";
 import type { EchoedFields, EchoedTool } from "../../model-request.ts";
+import { readServiceTier } from "../../tiers.ts";
 import { asksForCompaction, requireItems } from "../items.ts";
 import { type OfferedTool, readOfferedTools } from "./read-tools.ts";
 
@@ -75,7 +76,8 @@ function echoedMembers(body: JsonObject): object {
     prompt_cache_key: textOf(body.prompt_cache_key),
     reasoning: { effort, summary },
     safety_identifier: textOf(body.safety_identifier),
-    service_tier: "default",
+    // The answer is begun before the upstream says which tier serves it.
+    service_tier: readServiceTier(body) ? null : "default",
     store: false,
     temperature: numberOf(body.temperature) ?? 1,
     text: completeText(body.text),
