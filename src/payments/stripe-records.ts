@@ -24,7 +24,7 @@ export interface PaymentRecords {
   listRefunds(intentId: string): Promise<readonly StripeRefund[]>;
   /** The checkout session of a payment. */
   findSession(intentId: string): Promise<string | undefined>;
-  /** The receipt and the invoice of a checkout session, or of a payment. */
+  /** The receipt and the invoice of a checkout session, of an invoice of a plan, or of a payment. */
   readLinks(paymentId: string): Promise<PaymentLinks>;
 }
 
@@ -53,6 +53,7 @@ async function listRefunds(stripe: Stripe, intentId: string): Promise<readonly S
 }
 
 async function readLinks(stripe: Stripe, paymentId: string): Promise<PaymentLinks> {
+  if (paymentId.startsWith("in_")) return readInvoiceLinks(stripe, paymentId);
   if (!paymentId.startsWith("cs_")) {
     return { receiptUrl: await readReceipt(stripe, paymentId), invoiceUrl: undefined };
   }
@@ -63,6 +64,11 @@ async function readLinks(stripe: Stripe, paymentId: string): Promise<PaymentLink
     receiptUrl: intentId && (await readReceipt(stripe, intentId)),
     invoiceUrl: (typeof invoice === "object" && invoice?.hosted_invoice_url) || undefined,
   };
+}
+
+async function readInvoiceLinks(stripe: Stripe, invoiceId: string): Promise<PaymentLinks> {
+  const invoice = await stripe.invoices.retrieve(invoiceId);
+  return { receiptUrl: undefined, invoiceUrl: invoice.hosted_invoice_url ?? undefined };
 }
 
 async function readReceipt(stripe: Stripe, intentId: string): Promise<string | undefined> {

@@ -190,6 +190,10 @@ export class StripeSubscriptions {
     if (root === "invoices" || root === "invoice_payments" || root === "subscriptions") {
       if (unknown) return refused(400, { code: "parameter_unknown", param: unknown });
     }
+    if (root === "invoices" && id !== undefined) {
+      const invoice = this.invoices.get(id);
+      return invoice ? { status: 200, body: this.#showInvoice(invoice) } : missing("invoice");
+    }
     if (root === "invoices") return this.#listInvoices(form);
     if (root === "invoice_payments") return this.#listPayments(form);
     if (root !== "subscriptions") return undefined;

@@ -9,7 +9,7 @@ import type { Ledger } from "../../../ledger/ledger.ts";
 import type { Mails } from "../../../mail/mails.ts";
 import { createCheckout, findCheckout, stateOfCheckout } from "../../../payments/checkouts.ts";
 import { printOverview, readOverview } from "../../../payments/overview.ts";
-import { findReceipts } from "../../../payments/receipts.ts";
+import { findPaidBy, findReceipts } from "../../../payments/receipts.ts";
 import {
   createCodes,
   type IssuedCode,
@@ -117,7 +117,9 @@ export function paymentsRoutes(parts: Parts) {
         const id = requireId(params.payment);
         const [own] = await findReceipts(parts.database, account.id, [id]);
         if (own === undefined) throw new GatewayError("unknown_item");
-        const { receiptUrl, invoiceUrl } = await requireStripe(stripe).readLinks(id);
+        const { receiptUrl, invoiceUrl } = await requireStripe(stripe).readLinks(
+          await findPaidBy(parts.database, account.id, id),
+        );
         return { id, receipt_url: receiptUrl ?? null, invoice_url: invoiceUrl ?? null };
       },
       {
