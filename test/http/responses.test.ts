@@ -13,10 +13,15 @@ import {
   scriptedRoute,
   scriptedUpstream,
   scriptedUpstreams,
+  TEST_PRICE,
 } from "../support/test-catalog.ts";
 
 const native = (id: string) =>
-  scriptedModel(id, "openai", { routes: [scriptedRoute("native", `their-${id}`)] });
+  scriptedModel(id, "openai", {
+    routes: [
+      scriptedRoute("native", `their-${id}`, { price: { ...TEST_PRICE, tools: { file_search: 0n } } }),
+    ],
+  });
 const both = [
   scriptedRoute("native", "their-first"),
   scriptedRoute("scripted-anthropic", "their-second", { priority: 2 }),

@@ -24,10 +24,12 @@ const LOOP = join(
 
 const route = (more: object) => scriptedRoute("scripted-anthropic", "claude", more);
 const longContext = { contextWindow: 1_000_000, aboveInputTokens: 200_000 };
+/** Containers at no fee, so that charges are those of tokens. */
+const FREE_TOOLS = { ...TEST_PRICE, tools: { code_execution: 0n } };
 const gateway = gatewayForTests({
   models: [
     scriptedModel("chat", "openai"),
-    scriptedModel("claude", "anthropic"),
+    scriptedModel("claude", "anthropic", { routes: [route({ price: FREE_TOOLS })] }),
     scriptedModel("wide", "anthropic", { routes: [route({ betas: [BETA] })] }),
     scriptedModel("long", "anthropic", {
       routes: [route({ betas: ["context-1m-*"], longPrice: LONG_PRICE })],
