@@ -140,6 +140,11 @@ function addViewCommands(program: Command): void {
       ).choices(["project", "member", "key"]),
     )
     .action(onStorage(async () => (await import("./wallet.ts")).runStatement));
+  withJson(
+    program,
+    "figures",
+    "show recurring revenue, granted and expired credit, margins of plans, and accounts at risk",
+  ).action(onStorage(async () => (await import("./figures.ts")).runFigures));
   withScopes(withRange(withJson(program, "receipts", "list the newest receipts of an account")))
     .requiredOption(...ACCOUNT)
     .option("--key <key>", "id, hint or secret of a key")

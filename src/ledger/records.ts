@@ -14,7 +14,7 @@ export interface LedgerReads {
   /** `undefined` for an unknown wallet. */
   wallet(walletId: string): Promise<WalletSummary | undefined>;
   /** Sorted by id. Rejects with `invalid_query`, like every read that takes a page or a filter. */
-  wallets(page: PageRequest): Promise<Page<WalletSummary>>;
+  wallets(page: PageRequest, options?: WalletListOptions): Promise<Page<WalletSummary>>;
   /**
    * The limits that bind holds of a key with these scopes, those of the whole wallet included. A template has a
    * row for each scope that it binds. Without a key, all limits, templates without counters. Sorted by id.
@@ -59,6 +59,15 @@ export interface WalletSummary {
   /** How far `posted` may fall below the held amount. */
   readonly creditLimit: Nanos;
   readonly createdAtMs: number;
+  /** When its newest hold was taken; `undefined` for none that is known. */
+  readonly newestHoldAtMs?: number | undefined;
+  /** What ends until the time that a list asked for; `undefined` where none did. */
+  readonly ending?: Nanos | undefined;
+}
+
+export interface WalletListOptions {
+  /** Unix milliseconds. Sums up, for each wallet, the credits that end until then. */
+  readonly endsBeforeMs?: number | undefined;
 }
 
 /** A frozen wallet takes no new holds. Its open holds can still be settled. */
@@ -399,6 +408,8 @@ export interface UsageQuery extends ReceiptFilter {
   readonly tagKey?: string | undefined;
   /** Returns the dearest groups only, at most so many, up to 10,000, and rejects no query for its many groups. */
   readonly dearestMax?: number | undefined;
+  /** Sums up requests, charges, refunds and costs alone, which takes a third of the time; all else is 0. */
+  readonly isMoneyOnly?: boolean | undefined;
   /** Selects these values of the last dimension, at most {@link USAGE_WALLETS_MAX}; of no `hour` and no `day`. */
   readonly among?: readonly string[] | undefined;
   /**

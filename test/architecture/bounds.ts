@@ -1,10 +1,10 @@
 /** The most files and lines of each room of folders. A raise says why, in its commit. */
 export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly lines: number }>> = {
-  cli: { files: 46, lines: 5400 },
+  cli: { files: 48, lines: 5600 },
   app: { files: 22, lines: 2400 },
   config: { files: 34, lines: 4600 },
   http: { files: 30, lines: 3800 },
-  "http/console": { files: 60, lines: 8800 },
+  "http/console": { files: 60, lines: 8970 },
   backup: { files: 5, lines: 850 },
   usage: { files: 10, lines: 1300 },
   forecast: { files: 5, lines: 850 },
@@ -12,6 +12,7 @@ export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly 
   plans: { files: 10, lines: 1300 },
   gateway: { files: 32, lines: 5250 },
   billing: { files: 7, lines: 1000 },
+  figures: { files: 11, lines: 850 },
   notices: { files: 12, lines: 1850 },
   exports: { files: 6, lines: 800 },
   mail: { files: 4, lines: 550 },
@@ -19,7 +20,7 @@ export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly 
   accounts: { files: 53, lines: 6950 },
   "ledger-grpc": { files: 30, lines: 4600 },
   "settlement-outbox": { files: 5, lines: 1150 },
-  ledger: { files: 111, lines: 16200 },
+  ledger: { files: 111, lines: 16300 },
   refusals: { files: 4, lines: 800 },
   "limiter/redis": { files: 12, lines: 1700 },
   limiter: { files: 4, lines: 800 },
@@ -32,7 +33,7 @@ export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly 
   catalog: { files: 16, lines: 1900 },
   db: { files: 29, lines: 3300 },
   telemetry: { files: 16, lines: 2250 },
-  console: { files: 174, lines: 20000 },
+  console: { files: 178, lines: 20700 },
   domain: { files: 30, lines: 2150 },
 };
 
@@ -54,6 +55,7 @@ export const LONG_FILES: Readonly<Record<string, string>> = {
   "gateway/relay.ts": "one answer on its way to the client, whole or streamed",
   "gateway/request.ts": "every type of one request, in the order in which the story makes them",
   "http/v1-routes.ts": "the one table of the routes of /v1, as their description shows it",
+  "ledger-grpc/server/handlers.ts": "every call of the service, and how each is answered",
   "ledger/audit/audit.ts": "one audit: its snapshot, its ranges and its findings",
   "ledger/core/book.ts": "the rows of a wallet's book and their changes, which every rule imports together",
   "ledger/exports/page.ts": "one page of an export, from three cursors",

@@ -22,6 +22,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "domain",
       "errors.ts",
       "exports/line.ts",
+      "figures",
       "ledger",
       "ledger-grpc",
       "limiter",
@@ -125,6 +126,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "demo/demo-model.ts",
       "domain",
       "errors.ts",
+      "figures",
       "forecast",
       "gateway",
       "http",
@@ -199,6 +201,11 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "usage",
     ],
     packages: [],
+  },
+  figures: {
+    holds: "the operator's figures: recurring revenue, credit by month, margins of plans, accounts at risk",
+    imports: ["db/database.ts", "domain", "ledger", "plans", "platform.ts", "time.ts"],
+    packages: ["drizzle-orm"],
   },
   plans: {
     holds: "plans and subscriptions: what periods grant, and what comes with a plan",

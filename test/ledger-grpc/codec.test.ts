@@ -377,6 +377,7 @@ describe("a message survives encoding and decoding:", () => {
         ...FILTER,
         groupBy: GROUP_BY,
         dearestMax: maybe(fc.integer({ min: 1, max: 10_000 })),
+        isMoneyOnly: fc.boolean(),
         among: maybe(fc.array(TEXT, { minLength: 1, maxLength: 3 })),
         offsetHours: fc.integer({ min: -14, max: 14 }),
       }),

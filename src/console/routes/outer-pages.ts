@@ -92,6 +92,12 @@ export const operatorPages = [
   }),
   createRoute({
     getParentRoute: () => operator,
+    path: "/figures",
+    validateSearch: filters("risk"),
+    component: lazyPart(() => import("../pages/operator/figures-page.tsx"), "FiguresPage"),
+  }),
+  createRoute({
+    getParentRoute: () => operator,
     path: "/subscriptions",
     validateSearch: filters("state", "page"),
     component: lazyPart(() => import("../pages/operator/subscriptions-page.tsx"), "SubscriptionsPage"),

@@ -73,6 +73,7 @@ const OPERATOR_NAV: NavGroup = {
     { to: "/operator/usage", text: "All usage", icon: "usage" },
     { to: "/operator/health", text: "Health", icon: "health", letter: "h" },
     { to: "/operator/audit", text: "Audit", icon: "audit" },
+    { to: "/operator/figures", text: "Figures", icon: "overview" },
     { to: "/operator/subscriptions", text: "Subscriptions", icon: "wallet" },
     { to: "/operator/codes", text: "Redeem codes", icon: "code" },
     { to: "/operator/audit-trail", text: "Audit trail", icon: "trail" },

@@ -17,6 +17,7 @@ import { modelsRoutes } from "./models.ts";
 import { noticesRoutes } from "./notices/routes.ts";
 import { operatorAccountsRoutes, operatorMoneyRoutes } from "./operator/accounts.ts";
 import { operatorAuditRoutes } from "./operator/audit.ts";
+import { operatorFiguresRoutes } from "./operator/figures.ts";
 import { operatorHealthRoutes } from "./operator/health.ts";
 import { operatorPeopleRoutes } from "./operator/people.ts";
 import { paymentsRoutes } from "./payments/routes.ts";
@@ -105,6 +106,7 @@ function operatorRoutes(parts: ConsoleParts) {
   return new Elysia()
     .use(operatorAccountsRoutes(parts))
     .use(operatorMoneyRoutes(parts))
+    .use(operatorFiguresRoutes(parts))
     .use(operatorPeopleRoutes(parts))
     .use(subscriptionCommandsRoutes(parts))
     .use(operatorHealthRoutes(parts))

@@ -11,6 +11,7 @@ import {
   decodeReceiptPage,
   decodeRunningHold,
   decodeRunningTotals,
+  encodeBound,
   encodePage,
   encodeReceiptFilter,
 } from "../codec/receipts.ts";
@@ -52,8 +53,9 @@ export function createRemoteReads({
         const { wallet } = await readRow(ledgerService.GetWallet, { walletId: encodeId(walletId) });
         return decodeWallet(wallet);
       }),
-    async wallets(page) {
-      const { wallets, nextPageToken } = await readRows(ledgerService.ListWallets, encodePage(page));
+    async wallets(page, { endsBeforeMs } = {}) {
+      const request = { ...encodePage(page), endsBefore: encodeBound(endsBeforeMs) ?? null };
+      const { wallets, nextPageToken } = await readRows(ledgerService.ListWallets, request);
       return { items: wallets.map(decodeWallet), nextToken: nextPageToken || undefined };
     },
     async spendLimits(walletId, keyId, scopes, { omitsRuns = false } = {}) {

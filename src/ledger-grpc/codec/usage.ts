@@ -36,6 +36,7 @@ export function encodeUsageQuery(query: UsageQuery): Proto.QueryUsageRequest {
     groupBy: query.groupBy.map(usageDimensions.encode),
     tagKey: query.tagKey === undefined ? undefined : encodeText(query.tagKey),
     among: query.among?.map(encodeText) ?? [],
+    moneyOnly: query.isMoneyOnly,
     dearestMax: query.dearestMax === undefined ? undefined : encodeInt32(query.dearestMax),
     offsetHours:
       Number.isInteger(offsetHours) && Math.abs(offsetHours) < OFFSET_INVALID ? offsetHours : OFFSET_INVALID,
@@ -49,6 +50,7 @@ export function decodeUsageQuery(wire: Proto.QueryUsageRequest__Output): UsageQu
     groupBy: wire.groupBy.map((each) => usageDimensions.decode(each, "group_by", "invalid_query")),
     tagKey: wire.tagKey,
     dearestMax: wire.dearestMax,
+    isMoneyOnly: wire.moneyOnly,
     among: wire.among.length > 0 ? wire.among : undefined,
     offsetHours: wire.offsetHours,
   };

@@ -39,13 +39,16 @@ export function decodeBalances(wire: Proto.Balances__Output | null): Balances {
 }
 
 export function encodeWallet(wallet: WalletSummary): Proto.Wallet {
-  return {
+  const { newestHoldAtMs, ending } = wallet;
+  return sparse<Proto.Wallet>({
     walletId: encodeId(wallet.walletId),
     state: walletStates.encode(wallet.state),
     balances: encodeBalances(wallet.balances),
     creditLimitNanos: encodeNanos(wallet.creditLimit),
     createTime: encodeTime(wallet.createdAtMs),
-  };
+    newestHoldTime: newestHoldAtMs === undefined ? undefined : encodeTime(newestHoldAtMs),
+    endingNanos: ending === undefined ? undefined : encodeNanos(ending),
+  });
 }
 
 export function decodeWallet(wire: Proto.Wallet__Output | null): WalletSummary {
@@ -58,6 +61,10 @@ export function decodeWallet(wire: Proto.Wallet__Output | null): WalletSummary {
     // Not from the field, which a server of an older version does not send.
     creditLimit: balances.available - balances.posted + balances.held,
     createdAtMs: decodeTime(required(createTime, "wallet.create_time"), "wallet.create_time"),
+    newestHoldAtMs: rest.newestHoldTime
+      ? decodeTime(rest.newestHoldTime, "wallet.newest_hold_time")
+      : undefined,
+    ending: rest.endingNanos ? decodeNanos(rest.endingNanos) : undefined,
   };
 }
 

@@ -7,6 +7,7 @@ import { encodeCredit } from "../codec/credits.ts";
 import { InvalidField } from "../codec/fields.ts";
 import { decodeFullLimitsQuery, encodeFullLimits, encodeSpendLimitUsage } from "../codec/limits.ts";
 import {
+  decodeBound,
   decodePage,
   decodeReceiptFilter,
   encodeReceipt,
@@ -183,7 +184,9 @@ function createReadHandlers(ledger: Ledger, read: CreateRead): Pick<Proto.Ledger
       return { balances: encodeBalances(wallet.balances), wallet: encodeWallet(wallet) };
     }),
     ListWallets: read(async (wire) => {
-      const { items, nextToken } = await ledger.wallets(decodePage(wire));
+      const { items, nextToken } = await ledger.wallets(decodePage(wire), {
+        endsBeforeMs: decodeBound(wire.endsBefore, "ends_before"),
+      });
       return { wallets: items.map(encodeWallet), nextPageToken: nextToken ?? "" };
     }),
     GetHold: read(async ({ walletId, holdId }) => {

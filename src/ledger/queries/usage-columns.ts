@@ -119,6 +119,21 @@ function isInBucket(column: string, bucket: number): string {
 /** The SQL that sums up rows that have a column for each measure. */
 export const SUMS_OF_SUMS: readonly string[] = MEASURES.map(({ name }) => `sum(${name}) AS ${name}`);
 
+const MONEY: ReadonlySet<string> = new Set([
+  "requests",
+  ...["captured", "refunded", "upstream_cost", "costed"].flatMap((name) => [`${name}_high`, `${name}_low`]),
+]);
+
+/** Like {@link SUMS_OF_SUMS}, with 0 for all but requests and amounts of money. */
+export const MONEY_OF_SUMS: readonly string[] = MEASURES.map(({ name }) =>
+  MONEY.has(name) ? `sum(${name}) AS ${name}` : `0 AS ${name}`,
+);
+
+/** Like {@link SUMS_OF_RECEIPTS}, with 0 for all but requests and amounts of money. */
+export const MONEY_OF_RECEIPTS: readonly string[] = MEASURES.map(
+  ({ name, ofReceipts }) => `${MONEY.has(name) ? ofReceipts : "0"} AS ${name}`,
+);
+
 /** The SQL that sums up receipts. */
 export const SUMS_OF_RECEIPTS: readonly string[] = MEASURES.map(
   ({ name, ofReceipts }) => `${ofReceipts} AS ${name}`,
@@ -140,6 +155,11 @@ function printCost(): string {
 /** The SQL of all sums of rows that have a column for each measure, as the one column `measures`. */
 export function measuresOfSums({ array }: Dialect): string {
   return `${array(MEASURES.map(({ name }) => `sum(${name})`))} AS measures`;
+}
+
+/** Like {@link measuresOfSums}, with 0 for all but requests and amounts of money. */
+export function moneyOfSums({ array }: Dialect): string {
+  return `${array(MEASURES.map(({ name }) => (MONEY.has(name) ? `sum(${name})` : "0")))} AS measures`;
 }
 
 /** The SQL of all sums of receipts, as the one column `measures`. */

@@ -16,7 +16,10 @@ import {
 import { isScopeDimension, scopeOf } from "./scope-columns.ts";
 import {
   COST_OF_SUMS,
+  MONEY_OF_RECEIPTS,
+  MONEY_OF_SUMS,
   measuresOfSums,
+  moneyOfSums,
   OK_OF_RECEIPTS,
   OK_OF_ROLL_UPS,
   SUMS_OF_RECEIPTS,
@@ -72,7 +75,9 @@ export function sumStatement(
   const summed = parts.length > 0 ? parts : [receiptSums(query, { fromMs: 0, toMs: 0 }, options)];
   const groups = groupBy.map((each) => `"${each}"`);
   const cost = dearestMax === undefined ? [] : [`${COST_OF_SUMS} AS cost`];
-  const columns = [...groups, measuresOfSums(dialect), "sum(ok) AS ok", ...cost];
+  // Without a row, the measures must be null: a sum of nothing is.
+  const measures = query.isMoneyOnly && groupBy.length > 0 ? moneyOfSums(dialect) : measuresOfSums(dialect);
+  const columns = [...groups, measures, "sum(ok) AS ok", ...cost];
   const shared = tables.length > 0 ? `WITH ${tables.join(", ")} ` : "";
   const having = subtracts && groupBy.length > 0 ? "HAVING sum(requests) <> 0" : "";
   return `${shared}SELECT * FROM (SELECT ${SNAPSHOT_COLUMNS} FROM usage_cursor) AS state LEFT JOIN (
@@ -96,7 +101,8 @@ export function receiptSums(
       : expressionOf(each, timeMs, offsetHours);
     return `${value} AS "${each}"`;
   });
-  return `SELECT ${[...groups, ...SUMS_OF_RECEIPTS, OK_OF_RECEIPTS].join(", ")} FROM holds
+  const sums = query.isMoneyOnly ? MONEY_OF_RECEIPTS : SUMS_OF_RECEIPTS;
+  return `SELECT ${[...groups, ...sums, OK_OF_RECEIPTS].join(", ")} FROM holds
     WHERE ${[...conditions, ...among].join(" AND ") || "true"} ${groupClause(query.groupBy)}`;
 }
 
@@ -121,7 +127,8 @@ function rollUpSums(
     const column = isStart ? "start_ms" : expressionOf(each, "start_ms", offsetHours);
     return `${hasUnknown(each) ? `nullif(${column}, '${UNKNOWN}')` : column} AS "${each}"`;
   });
-  return `SELECT ${[...groups, ...SUMS_OF_SUMS, OK_OF_ROLL_UPS].join(", ")} FROM ${from}
+  const sums = query.isMoneyOnly ? MONEY_OF_SUMS : SUMS_OF_SUMS;
+  return `SELECT ${[...groups, ...sums, OK_OF_ROLL_UPS].join(", ")} FROM ${from}
     WHERE ${conditions.join(" AND ")} ${groupClause(query.groupBy)}`;
 }
 

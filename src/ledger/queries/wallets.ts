@@ -3,7 +3,7 @@ import { isCalendar, periodEnd, periodStart, windowMs } from "../../domain/perio
 import type { Scope } from "../../domain/scope.ts";
 import { balancesOf } from "../core/book.ts";
 import { bindingsOf, counterIdOf, NO_SCOPES, type Spender, subjectsOf } from "../core/spender.ts";
-import { areScopes } from "../core/validate.ts";
+import { areScopes, isTime } from "../core/validate.ts";
 import { bindingStart, startsAround } from "../core/window.ts";
 import { LedgerError } from "../ledger.ts";
 import type {
@@ -13,6 +13,7 @@ import type {
   SpendLimit,
   SpendLimitOptions,
   SpendLimitUsage,
+  WalletListOptions,
   WalletSummary,
 } from "../records.ts";
 import {
@@ -29,12 +30,13 @@ import {
 import { readLimitInForce, type SpendLimitRow, type WalletRow } from "./rows.ts";
 
 /** With what of a mixed wallet ended before a time: what is not booked yet, and what open holds claim. */
-function columnsAt(nowMs: string): string {
+function columnsAt(nowMs: string, endsBeforeMs?: string): string {
   const sumOf = (condition: string) =>
     `CASE WHEN mixed THEN coalesce((SELECT sum(left_amount) FROM credits c
       WHERE c.wallet_id = wallets.wallet_id AND live AND ${condition}), 0) ELSE 0 END`;
-  return `wallet_id, posted, held, credit_limit, state, created_at_ms,
-    ${sumOf(`claims IS NULL AND expires_at_ms <= ${nowMs}`)} AS due, ${sumOf("claims IS NOT NULL")} AS kept`;
+  return `wallet_id, posted, held, credit_limit, state, created_at_ms, newest_hold_ms,
+    ${sumOf(`claims IS NULL AND expires_at_ms <= ${nowMs}`)} AS due, ${sumOf("claims IS NOT NULL")} AS kept,
+    ${endsBeforeMs ? sumOf(`claims IS NULL AND expires_at_ms > ${nowMs} AND expires_at_ms <= ${endsBeforeMs}`) : "NULL"} AS ending`;
 }
 
 const LIST: PagedList = { name: ["wallets"], isPosition: isStorable };
@@ -61,11 +63,16 @@ export function createBalancesRead(run: RunQuery, dialect: Dialect, now: () => n
 
 /** Sorted by id, by its bytes. */
 export function createWalletList(run: RunQuery, dialect: Dialect, now: () => number) {
-  return async (page: PageRequest): Promise<Page<WalletSummary>> => {
+  return async (
+    page: PageRequest,
+    { endsBeforeMs }: WalletListOptions = {},
+  ): Promise<Page<WalletSummary>> => {
+    if (endsBeforeMs !== undefined && !isTime(endsBeforeMs)) throw new LedgerError("invalid_query");
     const { after, rowsMax } = readPage(LIST, page);
     const values = createValues(dialect);
     const condition = after === undefined ? "" : `WHERE wallet_id > ${values.add(after)}`;
-    const columns = columnsAt(values.add(now()));
+    const nowMs = values.add(now());
+    const columns = columnsAt(nowMs, endsBeforeMs === undefined ? undefined : values.add(endsBeforeMs));
     const sql = `SELECT ${columns} FROM wallets ${condition} ORDER BY wallet_id LIMIT ${values.add(rowsMax)}`;
     const rows = await run({ sql, values: values.all });
     return createPage(LIST, page, { rows, read: readSummary, positionOf: ({ walletId }) => walletId });
@@ -74,7 +81,8 @@ export function createWalletList(run: RunQuery, dialect: Dialect, now: () => num
 
 function readSummary(row: Row): WalletSummary {
   // Safe because the statement selects these columns, which have the schema's types.
-  const { wallet_id, posted, held, credit_limit, state, created_at_ms } = row as unknown as WalletRow;
+  const { wallet_id, posted, held, credit_limit, state, created_at_ms, newest_hold_ms } =
+    row as unknown as WalletRow;
   const booked = balancesOf({ posted, held, creditLimit: credit_limit });
   const balances = { ...booked, available: booked.available - endedOf(row, held) };
   return {
@@ -83,6 +91,8 @@ function readSummary(row: Row): WalletSummary {
     balances,
     creditLimit: credit_limit,
     createdAtMs: Number(created_at_ms),
+    newestHoldAtMs: Number(newest_hold_ms) || undefined,
+    ending: row.ending === null || row.ending === undefined ? undefined : BigInt(String(row.ending)),
   };
 }
 

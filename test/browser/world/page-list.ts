@@ -123,6 +123,7 @@ export function listPages(world: World, furniture: Furniture): readonly ListedPa
       "api-docs": "/api/docs",
     }),
     ...of("operator", "/console/operator", {
+      "operator-figures": "/figures",
       "operator-accounts": "/accounts",
       "operator-accounts-new": ["/accounts", press(/^New account$/)],
       "operator-accounts-credit": ["/accounts", choose("Add credit")],

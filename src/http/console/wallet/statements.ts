@@ -10,7 +10,8 @@ import { readStatementDigest, statementLines } from "../../../payments/statement
 import type { ConsoleSettings } from "../console-parts.ts";
 import { createGuard, type GuardParts } from "../guard.ts";
 import { csvHeaders, streamText } from "../text-stream.ts";
-import { chargebackBy, chargebackShape, digestShape, month, sheetShape, statementsShape } from "./shapes.ts";
+import { chargebackBy, chargebackShape, month, statementsShape } from "./shapes.ts";
+import { digestShape, sheetShape } from "./sheet-shapes.ts";
 
 interface Parts extends GuardParts {
   readonly ledger: Ledger;

@@ -11,6 +11,7 @@ export interface QueryUsageRequest {
   'tagKey'?: (string);
   'dearestMax'?: (number);
   'among'?: (string)[];
+  'moneyOnly'?: (boolean);
   '_tagKey'?: "tagKey";
   '_dearestMax'?: "dearestMax";
 }
@@ -23,6 +24,7 @@ export interface QueryUsageRequest__Output {
   'tagKey'?: (string);
   'dearestMax'?: (number);
   'among': (string)[];
+  'moneyOnly': (boolean);
   '_tagKey'?: "tagKey";
   '_dearestMax'?: "dearestMax";
 }

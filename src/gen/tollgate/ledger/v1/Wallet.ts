@@ -11,6 +11,9 @@ export interface Wallet {
   'balances'?: (_tollgate_ledger_v1_Balances | null);
   'createTime'?: (_google_protobuf_Timestamp | null);
   'creditLimitNanos'?: (number | string | Long);
+  'newestHoldTime'?: (_google_protobuf_Timestamp | null);
+  'endingNanos'?: (number | string | Long);
+  '_endingNanos'?: "endingNanos";
 }
 
 export interface Wallet__Output {
@@ -19,4 +22,7 @@ export interface Wallet__Output {
   'balances': (_tollgate_ledger_v1_Balances__Output | null);
   'createTime': (_google_protobuf_Timestamp__Output | null);
   'creditLimitNanos': (Long);
+  'newestHoldTime': (_google_protobuf_Timestamp__Output | null);
+  'endingNanos'?: (Long);
+  '_endingNanos'?: "endingNanos";
 }

@@ -1,0 +1,88 @@
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { formatCount } from "../../format.ts";
+import { Badge, type Tone } from "../../parts/badge.tsx";
+import { type Column, DataTable } from "../../parts/data-table.tsx";
+import { Select } from "../../parts/filters.tsx";
+import { Empty } from "../../parts/loaded.tsx";
+import { Panel } from "../../parts/panel.tsx";
+import styles from "../../parts/stack.module.css";
+import { Time } from "../../parts/time.tsx";
+import { type AtRisk, atRiskQuery, isRiskKind, RISK_KINDS, type RiskKind } from "../../queries/figures.ts";
+import { withSearch } from "../../search.ts";
+
+const route = getRouteApi("/shell/operator/figures");
+
+const TONES: Readonly<Record<RiskKind, Tone>> = {
+  below_zero: "bad",
+  payment_failed: "bad",
+  runs_out: "warn",
+  cancelling: "warn",
+  paused: "warn",
+  silent: "neutral",
+  unused_credit: "neutral",
+};
+
+/** Accounts with a subscription or an automatic top-up that may be lost, and every wallet below zero. */
+export function AtRiskAccounts() {
+  const { risk } = route.useSearch();
+  const navigate = useNavigate();
+  const kind = isRiskKind(risk) ? risk : undefined;
+  const list = useQuery(atRiskQuery(kind));
+  const counts = new Map(list.data?.counts.map((each) => [each.kind, each.count]));
+  const options = Object.entries(RISK_KINDS).map(([value, text]) => ({
+    value,
+    text: isRiskKind(value) && counts.has(value) ? `${text} (${formatCount(counts.get(value) ?? 0)})` : text,
+  }));
+  return (
+    <>
+      <div className={styles.filters}>
+        <Select
+          label="At risk"
+          value={kind ?? ""}
+          options={[{ value: "", text: "for any reason" }, ...options]}
+          onChange={(next) => void navigate({ to: ".", search: withSearch({ risk: next || undefined }) })}
+        />
+        <span className={styles.soft}>{list.data && `${formatCount(list.data.total)} accounts`}</span>
+      </div>
+      <Panel isFlush>
+        <DataTable
+          caption="Accounts at risk"
+          columns={RISK_COLUMNS}
+          rowKey={({ account_id }) => account_id}
+          empty={<Empty icon="check" title="No account is at risk" />}
+          query={list}
+        />
+      </Panel>
+    </>
+  );
+}
+
+const RISK_COLUMNS: readonly Column<AtRisk>[] = [
+  {
+    id: "account",
+    header: "Account",
+    cell: ({ account_id, account_name, plan }) => (
+      <span className={styles.named}>
+        <Link to="/accounts/$account/wallet" params={{ account: account_id }}>
+          {account_name}
+        </Link>
+        {plan && <small>{plan.name}</small>}
+      </span>
+    ),
+  },
+  {
+    id: "risks",
+    header: "Why",
+    cell: ({ risks }) => (
+      <span className={styles.named}>
+        {risks.map(({ kind, text }) => (
+          <span key={kind}>
+            <Badge tone={TONES[kind]}>{RISK_KINDS[kind]}</Badge> {text}
+          </span>
+        ))}
+      </span>
+    ),
+  },
+  { id: "next", header: "Next period or end", isNarrow: true, cell: ({ next_at }) => <Time at={next_at} /> },
+];

@@ -1,0 +1,86 @@
+// The operator's figures: recurring revenue, granted and expired credit, and margins of plans.
+
+import type { Database } from "../db/database.ts";
+import { CREDIT_SOURCES } from "../domain/credit.ts";
+import { type Nanos, printUsd } from "../domain/money.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { printTime } from "../time.ts";
+import { type CreditMonth, createCreditMonths, MONTHS } from "./credit-months.ts";
+import { marginOf, type PlanMargin, readMargins } from "./margins.ts";
+import { monthBefore } from "./months.ts";
+import { type PlanRevenue, revenueAt, revenueByPlan } from "./revenue.ts";
+import { isLive, readSubscriptions } from "./subscribers.ts";
+
+export interface FigureParts {
+  readonly database: Database;
+  readonly ledger: Pick<Ledger, "creditTotals" | "usage">;
+  /** Unix milliseconds. */
+  readonly now: () => number;
+}
+
+/** Creates the reader of the figures, which keeps what past months granted. */
+export function createFigures(parts: FigureParts) {
+  const credits = createCreditMonths(parts);
+  return {
+    async read() {
+      const nowMs = parts.now();
+      const months = Array.from({ length: MONTHS }, (_, back) => monthBefore(nowMs, back));
+      const subscriptions = await readSubscriptions(parts.database, months.at(-1)?.fromMs ?? nowMs);
+      const live = subscriptions.filter(isLive);
+      const [creditMonths, margins] = await Promise.all([
+        credits.read(),
+        readMargins(parts.ledger, live, monthBefore(nowMs, 0)),
+      ]);
+      const plans = revenueByPlan(live);
+      const monthly = plans.reduce((sum, each) => sum + each.monthly, 0n);
+      return {
+        at: printTime(nowMs),
+        revenue: {
+          monthly_usd: printUsd(monthly),
+          plans: plans.map(printPlan),
+          months: months.slice(0, -1).map((month) => ({
+            month: month.name,
+            // At its beginning, so that the running month has one too.
+            monthly_usd: printUsd(revenueAt(subscriptions, month.fromMs)),
+          })),
+        },
+        credit: creditMonths.map(printCreditMonth),
+        margins: margins.map(printMargin),
+      };
+    },
+  };
+}
+
+export type Figures = ReturnType<typeof createFigures>;
+
+function printPlan({ planId, name, active, paused, cancelling, monthly }: PlanRevenue) {
+  return { plan: planId, name, active, paused, cancelling, monthly_usd: printUsd(monthly) };
+}
+
+function printCreditMonth({ month, totals }: CreditMonth) {
+  const sum = (amountOf: (total: CreditMonth["totals"][number]) => Nanos) =>
+    printUsd(totals.reduce((amount, total) => amount + amountOf(total), 0n));
+  const sources = CREDIT_SOURCES.flatMap((source) => totals.filter((total) => total.source === source));
+  return {
+    month: month.name,
+    granted_usd: sum(({ granted }) => granted),
+    expired_usd: sum(({ expired }) => expired),
+    sources: sources.map(({ source, granted, expired }) => ({
+      source,
+      granted_usd: printUsd(granted),
+      expired_usd: printUsd(expired),
+    })),
+  };
+}
+
+function printMargin(line: PlanMargin) {
+  return {
+    plan: line.planId ?? null,
+    accounts: line.accounts ?? null,
+    requests: line.requests,
+    charged_usd: printUsd(line.charged),
+    costed_usd: printUsd(line.costed),
+    upstream_cost_usd: printUsd(line.upstreamCost),
+    margin_usd: printUsd(marginOf(line)),
+  };
+}
