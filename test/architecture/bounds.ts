@@ -33,7 +33,7 @@ export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly 
   catalog: { files: 16, lines: 1900 },
   db: { files: 29, lines: 3300 },
   telemetry: { files: 16, lines: 2250 },
-  console: { files: 178, lines: 20700 },
+  console: { files: 180, lines: 20750 },
   domain: { files: 30, lines: 2150 },
 };
 

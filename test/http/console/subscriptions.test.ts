@@ -118,6 +118,9 @@ describe.each(DIALECTS)("subscriptions of the management API in %s", (dialect) =
     const { accountId } = await begin("max");
     const viewer = await addMember(console.parts.database, accountId, "viewer");
     const { json, text } = await console.call(viewer, "GET", `/accounts/${accountId}/subscription`);
+    const { grants, period, period_granted_usd, period_spent_usd } = json.subscription;
+    expect(grants.some((grant: { period: number }) => grant.period === period)).toBe(true);
+    expect([period_granted_usd, period_spent_usd]).toEqual([grants[0].amount_usd, "0.00"]);
     expect(json.subscription).toMatchObject({
       plan: { id: "max", markup: null },
       grants: [{ amount_usd: "50.00" }],

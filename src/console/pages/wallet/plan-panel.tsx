@@ -43,6 +43,10 @@ export function PlanPanel({ account, isOrdered }: PlanPanelProps) {
         <Money usd={plan.grant_usd} /> of credit each {lengthOf(plan.period)}. <Next subscription={subscription} />
         {plan.models && ` The account may use ${plan.models.length} models.`}
       </p>
+      <p>
+        This period cost <Money usd={subscription.period_spent_usd} /> of its{" "}
+        <Money usd={subscription.period_granted_usd} />, since <Time at={subscription.period_starts_at} />.
+      </p>
     </Panel>
   );
 }

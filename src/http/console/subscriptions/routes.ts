@@ -2,6 +2,7 @@ import { Elysia, type Static, t } from "elysia";
 import type { Actor } from "../../../accounts/audit-trail.ts";
 import { findAccountNames } from "../../../accounts/find-items.ts";
 import { commandBilled } from "../../../billing/commands.ts";
+import { parseUsd, printUsd } from "../../../domain/money.ts";
 import { GatewayError } from "../../../errors.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
 import { createStripeClient } from "../../../payments/stripe.ts";
@@ -9,7 +10,7 @@ import type { PlanCommand } from "../../../plans/decide.ts";
 import { command, previewCommand, previewSubscribe, requirePlan, subscribe } from "../../../plans/plans.ts";
 import { printGrant, printPreview } from "../../../plans/print.ts";
 import { findLive, findSubscription, listGrants, listSubscriptions } from "../../../plans/reads.ts";
-import type { Subscription } from "../../../plans/subscription.ts";
+import { periodStartOf, type Subscription } from "../../../plans/subscription.ts";
 import type { Log } from "../../../telemetry/log.ts";
 import { reason } from "../accounts/shapes.ts";
 import type { ConsoleSettings } from "../console-parts.ts";
@@ -19,6 +20,7 @@ import { billingParts } from "../payments/billing-parts.ts";
 import { errorEnvelope, pageOf } from "../shapes.ts";
 import {
   newSubscription,
+  ownSubscription,
   path,
   planShape,
   previewShape,
@@ -51,12 +53,12 @@ export function subscriptionsRoutes(parts: Parts) {
       "/accounts/:account/subscription",
       async ({ account }) => {
         const live = await findLive(database, account.id);
-        return { subscription: live ? withoutMarkup(await withCredits(parts, live)) : null };
+        return { subscription: live ? await withSpending(parts, live) : null };
       },
       {
         summary: "Show the account's subscription and its credits",
         needs: "wallet.read",
-        response: t.Object({ subscription: t.Nullable(withGrants) }),
+        response: t.Object({ subscription: t.Nullable(ownSubscription) }),
       },
     )
     .get("/operator/plans", () => ({ items: (settings.plans ?? []).map(shapePlan) }), {
@@ -173,6 +175,26 @@ async function require({ database }: Parts, subscriptionId: string): Promise<Sub
 async function withCredits({ database }: Parts, subscription: Subscription) {
   const grants = await listGrants(database, subscription.id, GRANTS_MAX);
   return { ...shapeSubscription(subscription), grants: grants.map(printGrant) };
+}
+
+/** What the running period has cost, beside what it granted. */
+async function withSpending(parts: Parts, subscription: Subscription) {
+  const { accountId: walletId, nextPeriod } = subscription;
+  const period = nextPeriod - 1;
+  const fromMs = periodStartOf(subscription, period);
+  const [shown, { rows }] = await Promise.all([
+    withCredits(parts, subscription),
+    parts.ledger.usage({ walletId, fromMs, groupBy: [], isMoneyOnly: true }),
+  ]);
+  const spent = rows.reduce((sum, { captured, refunded }) => sum + captured - refunded, 0n);
+  const granted = shown.grants
+    .filter((grant) => grant.period === period)
+    .reduce((sum, grant) => sum + parseUsd(grant.amount_usd), 0n);
+  return {
+    ...withoutMarkup(shown),
+    period_spent_usd: printUsd(spent),
+    period_granted_usd: printUsd(granted),
+  };
 }
 
 function readNew({ settings }: Parts, accountId: string, body: Static<typeof newSubscription>) {

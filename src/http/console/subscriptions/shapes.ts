@@ -56,6 +56,14 @@ const grantShape = t.Object({
   booked_at: t.Nullable(time),
 });
 export const withGrants = t.Composite([subscriptionShape, t.Object({ grants: t.Array(grantShape) })]);
+/** A subscription as the members of its account see it. */
+export const ownSubscription = t.Composite([
+  withGrants,
+  t.Object({
+    period_spent_usd: t.String({ description: "charges less refunds since the running period began" }),
+    period_granted_usd: t.String({ description: "the credit of the running period, with raises" }),
+  }),
+]);
 export const previewShape = t.Object({
   state,
   plan: t.String(),
