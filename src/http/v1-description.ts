@@ -1,5 +1,6 @@
 // OpenAPI of the routes of /v1, beside that of the console.
 import { ERRORS, type ErrorRow } from "../errors.ts";
+import { GEMINI_ROUTES } from "./gemini-description.ts";
 import { type ErrorSurface, type Json, V1_ROUTES, type V1Route } from "./v1-routes.ts";
 
 const ERROR_CODES: readonly string[] = [...new Set(rows().map(({ code }) => code))];
@@ -7,7 +8,7 @@ const ERROR_CODES: readonly string[] = [...new Set(rows().map(({ code }) => code
 /** Describes `/v1` and the health checks as paths of OpenAPI. */
 export function describeV1(): Record<string, Record<string, Json>> {
   const paths: Record<string, Record<string, Json>> = {};
-  for (const route of V1_ROUTES) {
+  for (const route of [...V1_ROUTES, ...GEMINI_ROUTES]) {
     paths[route.path] = { ...paths[route.path], [route.method]: describeRoute(route) };
   }
   return paths;
@@ -20,9 +21,18 @@ export function describeShared(): {
   readonly securitySchemes: Json;
 } {
   return {
-    responses: { ...describeErrors("chat"), ...describeErrors("messages"), ...describeErrors("responses") },
+    responses: Object.assign({}, ...SURFACES.map(describeErrors)),
     schemas: {
       Error: envelope({ message: { type: "string" }, type: { type: "string" }, code: codes() }),
+      GeminiError: envelope({
+        code: { type: "integer" },
+        message: { type: "string" },
+        status: { type: "string" },
+        details: {
+          type: "array",
+          items: { type: "object", properties: { "@type": { type: "string" }, reason: codes() } },
+        },
+      }),
       MessagesError: {
         type: "object",
         properties: {
@@ -40,7 +50,11 @@ export function describeShared(): {
       },
     },
     securitySchemes: {
-      key: { type: "http", scheme: "bearer", description: "An API key, sk-tg-…; also taken as x-api-key" },
+      key: {
+        type: "http",
+        scheme: "bearer",
+        description: "An API key, sk-tg-…; also taken as x-api-key and x-goog-api-key",
+      },
       managementKey: { type: "http", scheme: "bearer", description: "A management key, mk-tg-…" },
       session: {
         type: "apiKey",
@@ -62,10 +76,18 @@ export function referToErrors(surface: ErrorSurface): Record<string, Json> {
   );
 }
 
+const SURFACES: readonly ErrorSurface[] = ["chat", "messages", "responses", "gemini"];
+/** The schema of errors of each surface. */
+const ENVELOPES: Readonly<Record<ErrorSurface, string>> = {
+  chat: "Error",
+  messages: "MessagesError",
+  responses: "Error",
+  gemini: "GeminiError",
+};
+
 /** The codes that each status of a surface may stand for. */
 function describeErrors(surface: ErrorSurface): Record<string, Json> {
-  const name = surface === "messages" ? "MessagesError" : "Error";
-  const schema = { $ref: `#/components/schemas/${name}` };
+  const schema = { $ref: `#/components/schemas/${ENVELOPES[surface]}` };
   return Object.fromEntries(
     [...codesByStatus(surface)].map(([status, names]) => [
       `${surface}_${status}`,
@@ -75,7 +97,9 @@ function describeErrors(surface: ErrorSurface): Record<string, Json> {
 }
 
 function codesByStatus(surface: ErrorSurface): ReadonlyMap<number, readonly string[]> {
-  const byStatus = Map.groupBy(rows(), (row) => row[surface][0]);
+  // Gemini's form has the statuses of messages.
+  const column = surface === "gemini" ? "messages" : surface;
+  const byStatus = Map.groupBy(rows(), (row) => row[column][0]);
   const sorted = [...byStatus].sort(([a], [b]) => a - b);
   return new Map(sorted.map(([status, group]) => [status, [...new Set(group.map(({ code }) => code))]]));
 }

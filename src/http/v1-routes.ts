@@ -16,7 +16,7 @@ export interface V1Route {
 }
 
 /** The formats of errors. */
-export type ErrorSurface = "chat" | "messages" | "responses";
+export type ErrorSurface = "chat" | "messages" | "responses" | "gemini";
 type Surface = ErrorSurface | "open";
 
 const HELLO = [{ role: "user", content: "Hello" }];

@@ -45,7 +45,7 @@ test("models are listed with prices and formats, and with routes for operators o
     },
     unit_price: null,
     can: null,
-    surfaces: ["chat", "messages", "responses"],
+    surfaces: ["chat", "messages", "responses", "gemini"],
     routes: null,
     is_demo: false,
   });
