@@ -15,6 +15,7 @@ import { until } from "../support/until.ts";
 import { ATTRIBUTION_BLOCKS } from "./attribution-blocks.ts";
 import { PROGRAMS, WEBHOOK_BODY, WEBHOOK_CHECK } from "./console-blocks.ts";
 import { EXPORT_YAML, EXPORTED_LINE, VERIFY_EXPORT } from "./export-blocks.ts";
+import { GEMINI_BLOCKS } from "./gemini-blocks.ts";
 import { KNOWN_YAML, MODEL_COMMANDS } from "./model-blocks.ts";
 import { codesOf, REPOSITORY, readPage, readPages } from "./pages.ts";
 import { PAYMENT_BLOCKS } from "./payment-blocks.ts";
@@ -114,6 +115,7 @@ test("every block of commands or code in the documentation is run by a test", ()
     EXPORTED_LINE,
     VERIFY_EXPORT,
     ...ATTRIBUTION_BLOCKS,
+    ...GEMINI_BLOCKS,
     ...PROVIDER_BLOCKS,
     ...GOOGLE_YAML,
     MODEL_COMMANDS,
@@ -319,12 +321,14 @@ describe("the routes of the clients page", () => {
 
   test.each(routes)("%s %s exists", async (method, path) => {
     const requestId = requestIdIn((await firstRequest()).stdout);
-    const filled = path.replace("{id}", "demo").replace("{request_id}", requestId);
+    const filled = path.replace(/\{(?:id|model)\}/, "demo").replace("{request_id}", requestId);
     const response = await fetch(served.url + filled, {
       method,
       headers: { "x-api-key": key },
       ...(method === "POST" && {
-        body: '{"model": "demo", "max_tokens": 9, "messages": [{"role": "user", "content": "Hello"}], "input": "Hello"}',
+        body: path.startsWith("/v1beta/")
+          ? '{"contents": [{"parts": [{"text": "Hello"}]}]}'
+          : '{"model": "demo", "max_tokens": 9, "messages": [{"role": "user", "content": "Hello"}], "input": "Hello"}',
       }),
     });
     // The demo model answers conversations and embeddings; a path without a route is 404 for any model.
