@@ -25,10 +25,10 @@ export async function findReceipts(
   const isOwn = and(eq(checkouts.accountId, accountId), inArray(checkouts.id, [...topUpIds]));
   const paid = await db.select({ id: checkouts.id }).from(checkouts).where(isOwn);
   const automatic = await findAutoPayments(database, accountId, topUpIds);
-  const isGrant = and(
-    eq(planInvoices.accountId, accountId),
-    inArray(planInvoices.grantId, [...topUpIds]),
-  );
+  const isGrant = and(eq(planInvoices.accountId, accountId), inArray(planInvoices.grantId, [...topUpIds]));
   const invoices = await db.select({ id: planInvoices.grantId }).from(planInvoices).where(isGrant);
-  return [...[...paid, ...invoices].map(({ id }) => id), ...automatic.flatMap(({ intentId }) => intentId ?? [])];
+  return [
+    ...[...paid, ...invoices].map(({ id }) => id),
+    ...automatic.flatMap(({ intentId }) => intentId ?? []),
+  ];
 }

@@ -51,8 +51,10 @@ describe.each(DIALECTS)("plans that owners buy in %s", (dialect) => {
   });
 
   const path = (rest = "") => `/accounts/${account.id}${rest}`;
-  const order = (by: Actor, plan = "pro") => console.call(by, "POST", path("/subscription/checkouts"), { plan });
-  const subscription = async () => (await console.call(owner, "GET", path("/subscription"))).json.subscription;
+  const order = (by: Actor, plan = "pro") =>
+    console.call(by, "POST", path("/subscription/checkouts"), { plan });
+  const subscription = async () =>
+    (await console.call(owner, "GET", path("/subscription"))).json.subscription;
   const available = async () => (await console.call(owner, "GET", path("/wallet"))).json.available_usd;
 
   async function send(body: string, secret = WEBHOOK_SECRET): Promise<number> {
@@ -80,7 +82,11 @@ describe.each(DIALECTS)("plans that owners buy in %s", (dialect) => {
     const { customer } = await buy();
     await deliver();
     expect(await available()).toBe("20.00");
-    expect(await subscription()).toMatchObject({ billed_by: "stripe", state: "active", plan: { markup: null } });
+    expect(await subscription()).toMatchObject({
+      billed_by: "stripe",
+      state: "active",
+      plan: { markup: null },
+    });
     expect((await order(owner)).status).toBe(409);
     const { items } = (await console.call(owner, "GET", path("/wallet/transfers"))).json;
     expect(items[0]).toMatchObject({ kind: "top_up", has_receipt: true });
@@ -107,7 +113,11 @@ describe.each(DIALECTS)("plans that owners buy in %s", (dialect) => {
     const body = printObjectEvent("customer.subscription.updated", bought);
     expect(await send(body, "whsec_b3RoZXI")).toBe(400);
     expect(await subscription()).toBeNull();
-    const foreign = { id: "sub_foreign", status: "active", metadata: { tollgate_plan_order: "plan_order_1" } };
+    const foreign = {
+      id: "sub_foreign",
+      status: "active",
+      metadata: { tollgate_plan_order: "plan_order_1" },
+    };
     expect(await send(printObjectEvent("customer.subscription.updated", foreign))).toBe(200);
     // An event with members of its maker's choice only says which subscription to read.
     const lying = { ...bought, status: "canceled", ended_at: 1 };

@@ -63,7 +63,9 @@ function WhatItGives({ offer }: { readonly offer: Offer }) {
       <Money usd={grant} /> of credit each {lengthOf(period)}, to be spent in it
       {carried > 0 && ` or in the ${carried} after it`}.
       {models && ` The account may use these models alone: ${models.join(", ")}.`}
-      {limits.map(({ amount_usd: amount, period: each }) => ` At most ${formatCents(readUsd(amount))} (${each}).`)}
+      {limits.map(
+        ({ amount_usd: amount, period: each }) => ` At most ${formatCents(readUsd(amount))} (${each}).`,
+      )}
     </p>
   );
 }

@@ -40,7 +40,8 @@ export function PlanPanel({ account, isOrdered }: PlanPanelProps) {
       actions={biller === "stripe" && <Portal account={account} />}
     >
       <p>
-        <Money usd={plan.grant_usd} /> of credit each {lengthOf(plan.period)}. <Next subscription={subscription} />
+        <Money usd={plan.grant_usd} /> of credit each {lengthOf(plan.period)}.{" "}
+        <Next subscription={subscription} />
         {plan.models && ` The account may use ${plan.models.length} models.`}
       </p>
       <p>

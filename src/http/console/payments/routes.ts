@@ -113,15 +113,8 @@ export function paymentsRoutes(parts: Parts) {
     )
     .get(
       "/accounts/:account/wallet/payments/:payment",
-      async ({ account, params }) => {
-        const id = requireId(params.payment);
-        const [own] = await findReceipts(parts.database, account.id, [id]);
-        if (own === undefined) throw new GatewayError("unknown_item");
-        const { receiptUrl, invoiceUrl } = await requireStripe(stripe).readLinks(
-          await findPaidBy(parts.database, account.id, id),
-        );
-        return { id, receipt_url: receiptUrl ?? null, invoice_url: invoiceUrl ?? null };
-      },
+      ({ account, params }) =>
+        readPayment(parts, requireStripe(stripe), account.id, requireId(params.payment)),
       {
         summary: "Find the receipt and the invoice of a payment at Stripe",
         needs: "wallet.read",
@@ -138,6 +131,14 @@ export function paymentsRoutes(parts: Parts) {
     .use(autoTopUpRoutes(parts, () => requireStripe(stripe)))
     .use(planOrderRoutes(parts, () => requireStripe(stripe)))
     .use(codesRoutes(parts));
+}
+
+/** Finds what Stripe has about a payment of an account, or about the invoice of a plan's credit. */
+async function readPayment({ database }: Parts, stripe: FullStripe, accountId: string, id: string) {
+  const [own] = await findReceipts(database, accountId, [id]);
+  if (own === undefined) throw new GatewayError("unknown_item");
+  const { receiptUrl, invoiceUrl } = await stripe.readLinks(await findPaidBy(database, accountId, id));
+  return { id, receipt_url: receiptUrl ?? null, invoice_url: invoiceUrl ?? null };
 }
 
 function requireId(id: string): string {
