@@ -19,6 +19,7 @@ import { finish, openPageAs, type PageOptions, settled } from "./world/open-page
 import { startWorld, type World } from "./world/world.ts";
 
 const STRIPE_PAGE = "https://checkout.stripe.com";
+const STRIPE_PORTAL = "https://billing.stripe.com";
 const STRIPE_HOST = resolve(import.meta.dir, "../support/stripe-host-child.ts");
 
 let stripe: ScriptedStripe;
@@ -161,6 +162,37 @@ test("a payment leads to Stripe and back, and is credited once, when Stripe repo
   await page.waitForURL((url) => !url.searchParams.has("checkout"));
   await settled(watched);
   expect(watched.faults).toEqual([`another host: ${STRIPE_PAGE}`]);
+  await watched.close();
+});
+
+test("a plan is bought on Stripe's page, begins when Stripe reports it, and is managed in the portal", async () => {
+  const watched = await open("/wallet");
+  const { page } = watched;
+  stripe.beforeAnswer(undefined);
+  await page.route(`${STRIPE_PAGE}/**`, (route) => {
+    stripe.books.billing.buy(route.request().url().split("/").at(-1) ?? "");
+    const back = stripe.calls.findLast(({ form }) => form.get("mode") === "subscription")?.form;
+    const url = back?.get("success_url") ?? "";
+    return route.fulfill({ contentType: "text/html", body: `<a href="${url}">Subscribe</a>` });
+  });
+  await page.route(`${STRIPE_PORTAL}/**`, (route) =>
+    route.fulfill({ contentType: "text/html", body: "<h1>Portal</h1>" }),
+  );
+  await page.getByRole("button", { name: "Choose a plan" }).click();
+  const dialog = page.getByRole("dialog", { name: "Choose a plan" });
+  await dialog.getByText("of credit each month").waitFor();
+  expect(await findAccessibilityFaults(page)).toEqual([]);
+  await dialog.getByRole("button", { name: "Go to the payment" }).click();
+  await page.getByRole("link", { name: "Subscribe" }).click();
+  await page.getByText("the plan begins when Stripe confirms it").waitFor();
+  for (const { type, object } of stripe.books.takeEvents()) {
+    expect(await report(printObjectEvent(type, object))).toBe(200);
+  }
+  await page.getByText("when they are paid").waitFor();
+  expect(await findAccessibilityFaults(page)).toEqual([]);
+  await page.getByRole("button", { name: "Manage at Stripe" }).click();
+  await page.getByRole("heading", { name: "Portal" }).waitFor();
+  expect(watched.faults).toEqual([STRIPE_PAGE, STRIPE_PORTAL].map((host) => `another host: ${host}`));
   await watched.close();
 });
 

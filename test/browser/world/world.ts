@@ -131,7 +131,7 @@ function printConfig({ openaiUrl, anthropicUrl }: ScriptedUpstream): string {
   anthropic: { protocol: anthropic, base_url: "${anthropicUrl}", api_key: provider-secret }
 models:
 ${models.join("\n")}
-plans: { pro: { name: Pro, period: month, grant: "20.00" }, max: { name: Max, period: month, grant: "50.00" } }
+plans: { pro: { name: Pro, period: month, grant: "20.00", price: "18.00", sold_by: stripe }, max: { name: Max, period: month, grant: "50.00" } }
 console: { sign_up: open }
 limits: { requests_per_minute: 600, tokens_per_minute: 2000000, concurrent_requests: 50 }
 `;
