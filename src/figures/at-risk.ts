@@ -19,7 +19,7 @@ export interface RiskParts {
 }
 
 /** An account with its reasons. */
-export interface AccountAtRisk {
+interface AccountAtRisk {
   readonly accountId: string;
   readonly name: string;
   readonly plan: Subscription["plan"] | undefined;

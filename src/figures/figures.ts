@@ -51,8 +51,6 @@ export function createFigures(parts: FigureParts) {
   };
 }
 
-export type Figures = ReturnType<typeof createFigures>;
-
 function printPlan({ planId, name, active, paused, cancelling, monthly }: PlanRevenue) {
   return { plan: planId, name, active, paused, cancelling, monthly_usd: printUsd(monthly) };
 }
