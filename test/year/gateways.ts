@@ -8,8 +8,7 @@ import { type Declined, type Desk, type Job, readAuto } from "./desk.ts";
 import type { GatewaySetup, Work } from "./gateway-child.ts";
 
 const GATEWAYS = 3;
-/** How long a gateway lives, in milliseconds of the machine. */
-const LIFE_MS = [500, 15_000] as const;
+const LIFE_MS_MIN = 100;
 /** Repetitions of one act: more are a fault of the program. */
 const TRIES_MAX = 200;
 const MINUTE_MS = 60_000;
@@ -39,6 +38,7 @@ export class Gateways implements Desk {
   readonly #ready = new Set<Child>();
   readonly #waiting: (() => void)[] = [];
   #killsMax = 0;
+  #lifeMsMax = 0;
   #isClosing = false;
   #serial = 0;
 
@@ -49,9 +49,10 @@ export class Gateways implements Desk {
     for (let count = 0; count < GATEWAYS; count += 1) this.#start();
   }
 
-  /** Lets so many more of them die. */
-  mayDie(deaths: number): void {
+  /** Lets so many more of them die, each after at most so many milliseconds of the machine. */
+  mayDie(deaths: number, lifeMsMax: number): void {
     this.#killsMax = this.deaths.kills + deaths;
+    this.#lifeMsMax = lifeMsMax;
     for (const child of this.#ready) this.#killLater(child);
   }
 
@@ -195,7 +196,7 @@ export class Gateways implements Desk {
       this.#ready.delete(child);
       child.process.kill("SIGKILL");
     };
-    setTimeout(kill, drawInteger(this.#draw, ...LIFE_MS));
+    setTimeout(kill, drawInteger(this.#draw, LIFE_MS_MIN, this.#lifeMsMax));
   }
 
   #bury(child: Child): void {
