@@ -62,18 +62,6 @@ export function readServed(name: unknown): ServedTier | undefined {
   return STANDARD.has(name) ? "standard" : (tierOf(name) ?? "unknown");
 }
 
-/** Reads the `service_tier` of the chunks of one answer, which nearly all repeat. */
-export class ChangedTiers {
-  #name: unknown;
-
-  /** Returns the tier of a chunk, unless the one before had it too. */
-  read(name: unknown): ServedTier | undefined {
-    if (name === this.#name) return undefined;
-    this.#name = name;
-    return readServed(name);
-  }
-}
-
 /**
  * Reads the tier that the usage of a message reports. Anthropic's priority tier is capacity that was bought in
  * advance, as OpenAI's scale tier is.

@@ -67,4 +67,5 @@ export const LONG_FILES: Readonly<Record<string, string>> = {
   "ledger/records.ts": "the types of all reads of the ledger, which callers import together",
   "ledger/sqlite/books.ts": "the books kept in memory, with the one statement list that fills them",
   "settlement-outbox/file.ts": "one file of the outbox: its lock, its rows and its damage",
+  "wire/openai-chat/passthrough/stream.ts": "one streamed answer, whose chunks share what is known of it",
 };

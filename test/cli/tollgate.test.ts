@@ -55,6 +55,7 @@ describe("the command line", () => {
   test("prints a key once, lists it without its secret and revokes it by its hint", async () => {
     const options = ["--spending-limit", "5.00", "--reset", "week", "--models", "demo", "--allow-clamp"];
     const limits = ["--requests-per-minute", "7", "--tokens-per-minute", "0", "--concurrent-requests", "2"];
+    const tiers = ["--tiers", "priority,flex"];
     const created = await run(
       "key",
       "create",
@@ -63,6 +64,7 @@ describe("the command line", () => {
       "--name",
       "ci",
       ...options,
+      ...tiers,
       ...limits,
       "--json",
     );
@@ -74,6 +76,7 @@ describe("the command line", () => {
       tokens_per_minute: 0,
       concurrent_requests: 2,
       models: ["demo"],
+      tiers: ["priority", "flex"],
       allows_clamp: true,
       spending_limit: { amount_usd: "5.00", reset: "week", used_usd: "0.00" },
       expires_at: null,

@@ -5,7 +5,7 @@ import { readUsage, usageOfChunk } from "../../openai-usage.ts";
 import { createRepeatedEvents } from "../../repeated-events.ts";
 import { type RepeatedPart, type ReplyPart, type ReplyReader, SILENT } from "../../reply-part.ts";
 import { printSse, type SseEvent } from "../../sse.ts";
-import { ChangedTiers, withServed } from "../../tiers.ts";
+import { readServed, withServed } from "../../tiers.ts";
 import { UpstreamFault } from "../../upstream-fault.ts";
 import { callIdPrefixOf, END_MARK, parseChunk, readIndex, rejectSurplus, requireChoice } from "../chunk.ts";
 import { ChoiceReader, type ChoiceStep } from "./choice.ts";
@@ -30,7 +30,7 @@ class StreamReader implements ReplyReader {
   readonly #repeated = createRepeatedEvents();
   #held = "";
   #usageChunk: UsageChunk | undefined;
-  readonly #tiers = new ChangedTiers();
+  #tierName: unknown;
   #isDone = false;
 
   constructor(request: RequestHead) {
@@ -61,11 +61,17 @@ class StreamReader implements ReplyReader {
       return SILENT;
     }
     const chunk = parseChunk(event);
-    if (chunk)
-      return withServed(this.#readChunk(chunk, event), this.#tiers.read(chunk.service_tier), this.#request);
+    if (chunk) return this.#withTier(this.#readChunk(chunk, event), chunk.service_tier);
     // Invalid JSON after the finish does not invalidate a complete answer.
     if (this.finished) return SILENT;
     throw new UpstreamFault("A chunk is not JSON");
+  }
+
+  /** Adds the tier of a chunk, unless the one before had it too. */
+  #withTier(part: ReplyPart, name: unknown): ReplyPart {
+    if (name === this.#tierName) return part;
+    this.#tierName = name;
+    return withServed(part, readServed(name), this.#request);
   }
 
   ending(): string {
