@@ -350,6 +350,19 @@ describe("a body in Google's form", () => {
   });
 });
 
+describe.each(["chat", GEMINI])("a large body for the model %s", (model) => {
+  test("is read in another thread, with its model and its bounds", async () => {
+    const body = {
+      contents: [{ role: "user", parts: [{ text: "word ".repeat(300_000) }] }],
+      generation_config: { max_output_tokens: 40 },
+    };
+    expect((await call(`${model}:generateContent`, { body })).status).toBe(200);
+    const sent = model === GEMINI ? google.seen.at(-1)?.body : sentBody();
+    expect(JSON.stringify(sent).replaceAll("word ", "")).toMatch(/max_(?:output_|completion_)?tokens":40/);
+    if (model === GEMINI) expect(Object.keys(sent ?? {})).toEqual(["contents", "generation_config"]);
+  });
+});
+
 describe("other methods of Google's", () => {
   test("count the tokens of a prompt, plain or wrapped", async () => {
     for (const body of [HELLO, { generateContentRequest: { model: "models/chat", ...HELLO } }])
