@@ -22,6 +22,7 @@ import { PAYMENT_BLOCKS } from "./payment-blocks.ts";
 import { PLAN_BLOCKS } from "./plan-blocks.ts";
 import { PROJECT_BLOCKS } from "./project-blocks.ts";
 import { PROVIDER_BLOCKS } from "./provider-blocks.ts";
+import { AUDIO_YAML, FEES_YAML } from "./provider-tool-blocks.ts";
 import { createReaderShell } from "./reader-shell.ts";
 import { ABILITIES_YAML, POOL_YAML } from "./routing-blocks.ts";
 import { TIERS_YAML } from "./tier-blocks.ts";
@@ -120,6 +121,8 @@ test("every block of commands or code in the documentation is run by a test", ()
     ...GOOGLE_YAML,
     MODEL_COMMANDS,
     KNOWN_YAML,
+    FEES_YAML,
+    AUDIO_YAML,
     PROMPT_CACHING,
     ...PROJECT_BLOCKS,
     ...PAYMENT_BLOCKS,
