@@ -2,7 +2,7 @@
 export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly lines: number }>> = {
   cli: { files: 48, lines: 5600 },
   app: { files: 22, lines: 2400 },
-  config: { files: 34, lines: 4600 },
+  config: { files: 34, lines: 4700 },
   http: { files: 31, lines: 3900 },
   "http/console": { files: 60, lines: 8970 },
   backup: { files: 5, lines: 850 },
@@ -27,14 +27,14 @@ export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly 
   bodies: { files: 21, lines: 2550 },
   demo: { files: 3, lines: 500 },
   upstream: { files: 24, lines: 2850 },
-  wire: { files: 131, lines: 17500 },
+  wire: { files: 133, lines: 17500 },
   tokens: { files: 6, lines: 550 },
   workers: { files: 3, lines: 200 },
-  catalog: { files: 16, lines: 1900 },
+  catalog: { files: 16, lines: 1950 },
   db: { files: 29, lines: 3300 },
   telemetry: { files: 16, lines: 2250 },
   console: { files: 180, lines: 20750 },
-  domain: { files: 30, lines: 2150 },
+  domain: { files: 32, lines: 2300 },
 };
 
 /** The most files of src that take part in one plain chat request. */
