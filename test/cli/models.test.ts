@@ -226,7 +226,9 @@ describe("tollgate check", () => {
       },
     ]);
     expect(warnings).toEqual(
-      expect.arrayContaining([expect.stringContaining("models.old: openai/gpt-4o-search-preview-2025-03-11")]),
+      expect.arrayContaining([
+        expect.stringContaining("models.old: openai/gpt-4o-search-preview-2025-03-11"),
+      ]),
     );
   });
 

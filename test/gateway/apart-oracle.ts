@@ -16,7 +16,7 @@ import {
 type Modal = Readonly<Partial<Record<"input" | "output" | "cached_input", string>>>;
 
 /** The keys of a price that stand beside tokens of text. */
-export interface ApartKeys {
+interface ApartKeys {
   readonly tools?: Readonly<Record<string, string>>;
   readonly audio_tokens?: Modal;
   readonly image_tokens?: Modal;
