@@ -1,10 +1,10 @@
 /** The most files and lines of each room of folders. A raise says why, in its commit. */
 export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly lines: number }>> = {
   cli: { files: 48, lines: 5600 },
-  app: { files: 22, lines: 2400 },
+  app: { files: 22, lines: 2450 },
   config: { files: 34, lines: 4700 },
   http: { files: 31, lines: 3900 },
-  "http/console": { files: 60, lines: 8970 },
+  "http/console": { files: 62, lines: 8970 },
   backup: { files: 5, lines: 850 },
   usage: { files: 10, lines: 1300 },
   forecast: { files: 5, lines: 850 },

@@ -43,6 +43,7 @@ test("models are listed with prices and formats, and with routes for operators o
       cache_write: "1.25",
       cache_write_1h: "2.00",
     },
+    tier_prices: null,
     unit_price: null,
     can: null,
     surfaces: ["chat", "messages", "responses", "gemini"],
