@@ -1,13 +1,12 @@
 import { readRoutePrices } from "../catalog/prices.ts";
-import { feesAt } from "../catalog/provider-fees.ts";
-import { readAbilities, readTraits } from "../catalog/traits.ts";
-import { fillApart, type LongContext, type Model, type Route, type RoutePrices } from "../domain/model.ts";
+import { fillApart, type LongContext, type Model, type Route } from "../domain/model.ts";
 import type { ExportConfig } from "../exports/export-config.ts";
 import type { Limits } from "../limiter/limiter.ts";
 import type { KeyConfig, UpstreamConfig, UpstreamTimeouts } from "../upstream/upstream.ts";
 import { readCompany } from "./company.ts";
 import { readPayments } from "./payments.ts";
 import { readPlans } from "./plans.ts";
+import { readRoutes } from "./routes.ts";
 import type { ConfigFile, ExportEntry, ModelEntry, UpstreamEntry } from "./schema.ts";
 import { readSocketBounds } from "./sockets.ts";
 import { baseUrlOf, GLOBAL_LOCATION } from "./upstream-rules.ts";
@@ -187,38 +186,6 @@ function readLimiter({ limiter = {} }: ConfigFile) {
   return { onFailure: limiter.on_failure ?? "local", replicas: limiter.replicas };
 }
 
-/** Sorts by priority. The sort is stable: routes of one priority keep the order of the file. */
-function readRoutes(entry: ModelEntry, upstreams: NonNullable<ConfigFile["upstreams"]>): readonly Route[] {
-  const routes = entry.routes.map((route) => {
-    const prices = readRoutePrices({
-      price: route.price ?? entry.price,
-      longPrice: route.long_context_price ?? entry.long_context?.price,
-      cost: route.cost ?? entry.cost,
-      longCost: route.long_context_cost ?? entry.long_context?.cost,
-      fees: entry.max_output_tokens === 0 ? undefined : feesOf(upstreams[route.upstream]),
-    });
-    return {
-      upstream: route.upstream,
-      upstreamModel: route.model,
-      priority: route.priority ?? 1,
-      weight: route.weight ?? 1,
-      ...prices,
-      betas: readBetas(entry.anthropic_betas, upstreams[route.upstream]?.anthropic_betas, betasOf(prices)),
-      traits: readTraits(route.model, route),
-      can: readAbilities(route.can ?? entry.can),
-      retention: readRetention(route.retention ?? upstreams[route.upstream]?.retention),
-      contextWindow: route.context_window,
-      outputTokensMax: route.max_output_tokens,
-      known: route.known ?? entry.known,
-    };
-  });
-  return routes.sort((one, other) => one.priority - other.priority);
-}
-
-function readRetention(written: "none" | "some" | undefined): Route["retention"] {
-  return written === "none" ? "none" : undefined;
-}
-
 /** The input tokens above which a prompt is long default to the model's `context_window`. */
 function readLongContext({ context_window, long_context: long }: ModelEntry): LongContext | undefined {
   return (
@@ -227,21 +194,6 @@ function readLongContext({ context_window, long_context: long }: ModelEntry): Lo
       aboveInputTokens: long.above_input_tokens ?? context_window ?? UNIT_CONTEXT_WINDOW,
     }
   );
-}
-
-/** The betas of a fast answer have a price where the tier `fast` has one. */
-function betasOf({ price: { tiers } }: RoutePrices): readonly string[] | undefined {
-  return tiers?.fast || tiers?.fast_us ? ["fast-mode-*"] : undefined;
-}
-
-/** What the provider of an upstream charges for its tools, where the upstream has the provider's own address. */
-function feesOf(upstream: UpstreamEntry | undefined) {
-  return upstream && feesAt(upstream.protocol, upstream.base_url);
-}
-
-function readBetas(...lists: readonly (readonly string[] | undefined)[]): readonly string[] | undefined {
-  const betas = lists.flatMap((list) => list ?? []);
-  return betas.length > 0 ? betas : undefined;
 }
 
 const ROTATE_BYTES = 268_435_456;

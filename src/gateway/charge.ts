@@ -5,8 +5,9 @@ import type { Tier } from "../domain/tiers.ts";
 import { hasFees } from "../domain/tool-fees.ts";
 import { fitModalities, inputTokensOf, NO_USAGE, type Usage } from "../domain/usage.ts";
 import type { ChargeSource } from "../ledger/records.ts";
+import { priceOf, pricesOf } from "./answer-prices.ts";
 import type { Gateway } from "./gateway.ts";
-import { estimateInputTokens, priceOf, pricesOf, totalOutputMaxOf, usualUnitsOf } from "./quote.ts";
+import { estimateInputTokens, totalOutputMaxOf, usualUnitsOf } from "./quote.ts";
 import type { HeldRequest, Outcome } from "./request.ts";
 
 /** The amount that a request is charged, and where its usage comes from. */

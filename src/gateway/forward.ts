@@ -4,16 +4,10 @@ import { type Cause, GatewayError } from "../errors.ts";
 import type { Attempt } from "../ledger/records.ts";
 import type { Upstream, UpstreamKey } from "../upstream/upstream.ts";
 import { outputLimitOf } from "./abilities.ts";
+import { pricesOf } from "./answer-prices.ts";
 import { attemptCandidate, endedBy } from "./attempt.ts";
 import type { Gateway } from "./gateway.ts";
-import {
-  estimateInputTokens,
-  pricesOf,
-  type Quote,
-  tokensOf,
-  totalOutputMaxOf,
-  usualUnitsOf,
-} from "./quote.ts";
+import { estimateInputTokens, type Quote, tokensOf, totalOutputMaxOf, usualUnitsOf } from "./quote.ts";
 import {
   type Answer,
   type Candidate,

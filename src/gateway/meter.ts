@@ -14,11 +14,11 @@ import {
   type UsageBound,
 } from "../domain/usage.ts";
 import type { ReplyPart } from "../wire/reply-part.ts";
+import { priceOf } from "./answer-prices.ts";
 import { chargeApart } from "./priced-apart.ts";
 import {
   estimateInputTokens,
   type PricedCandidate,
-  priceOf,
   type Quote,
   usageBoundOf,
   usualUnitsOf,

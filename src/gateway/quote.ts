@@ -1,27 +1,14 @@
-import {
-  fillApart,
-  longCostOf,
-  type Model,
-  type Price,
-  type Route,
-  type RoutePrices,
-} from "../domain/model.ts";
+import { fillApart, type Model, type Price, type Route } from "../domain/model.ts";
 import { type Nanos, nanosToPicos, type PicosPerToken, picosToNanos } from "../domain/money.ts";
-import type { ServedTier, TierOffer } from "../domain/tiers.ts";
-import { answeredUnit, dearestUnit, findUnpriced, type UnitKind, type UnitPrice } from "../domain/units.ts";
-import {
-  BYTES_PER_TOKEN,
-  BYTES_PER_TOKEN_MIN,
-  inputTokensOf,
-  type Usage,
-  type UsageBound,
-} from "../domain/usage.ts";
+import type { TierOffer } from "../domain/tiers.ts";
+import { dearestUnit, findUnpriced, type UnitPrice } from "../domain/units.ts";
+import { BYTES_PER_TOKEN, BYTES_PER_TOKEN_MIN, type UsageBound } from "../domain/usage.ts";
 import { GatewayError } from "../errors.ts";
 import type { RequestTrace } from "../telemetry/request-trace.ts";
 import type { AnswerReader } from "../wire/format-pair.ts";
 import type { InputSize, RequestHead } from "../wire/model-request.ts";
 import { dearestFees, dearestInputOf, dearestOutputOf } from "./priced-apart.ts";
-import { offeredPrices, servedPrices, type TieredPrices } from "./tier-prices.ts";
+import { offeredPrices } from "./tier-prices.ts";
 
 /**
  * An output limit that the client did not set is never lowered below this many tokens beside its reasoning.
@@ -164,50 +151,8 @@ export function usageBoundOf(quote: Quote, candidate: PricedCandidate): UsageBou
   };
 }
 
-/**
- * The price of a candidate's answer: the route's long price when the usage is above the model's threshold, that
- * of the tier that served it, and that of the images that the answer reports.
- */
-export function priceOf(quote: Quote, candidate: PricedCandidate, usage: Usage, served?: ServedTier): Price {
-  return pricesOf(quote, candidate, usage, served).price;
-}
-
-type AnswerPrices = Pick<RoutePrices, "price" | "cost">;
-
-/**
- * The prices of a candidate's answer, see {@link priceOf}, with their upstream cost. `served` is the tier that the
- * answer reports.
- */
-export function pricesOf(
-  quote: Quote,
-  candidate: PricedCandidate,
-  usage: Usage,
-  served?: ServedTier,
-): TieredPrices {
-  const prices = standardPricesOf(quote, candidate, usage);
-  const isStandard = candidate.tier === undefined && served === undefined;
-  return isStandard ? prices : servedPrices(prices, candidate.tier, served);
-}
-
-function standardPricesOf(quote: Quote, candidate: PricedCandidate, usage: Usage): AnswerPrices {
-  const { route } = candidate;
-  if (route.price.unit) return unitPricesOf(quote, route, usage);
-  if (!route.longPrice && !route.longCost) return route;
-  const { contextWindow = quote.model.contextWindow } = candidate;
-  if (!isLongContext(quote.model, inputTokensOf(usage), contextWindow)) return route;
-  return { price: route.longPrice ?? route.price, cost: longCostOf(route) };
-}
-
-/** The prices of the units that an answer reports. The cost of an image is unknown when its kind has none. */
-function unitPricesOf({ request }: Quote, { price, cost }: RoutePrices, { unitKind }: Usage): AnswerPrices {
-  const units: UnitKind = request.units ?? {};
-  const answered = (each: Price) => each.unit && { ...each, unit: answeredUnit(each.unit, units, unitKind) };
-  const isCostKnown = cost?.unit && findUnpriced(cost.unit, units) === undefined;
-  return { price: answered(price) ?? price, cost: isCostKnown ? answered(cost) : undefined };
-}
-
 /** Whether the long-context price applies. Input above the window sums several readings; it counts as one. */
-function isLongContext({ longContext }: Model, inputTokens: number, contextWindow: number): boolean {
+export function isLongContext({ longContext }: Model, inputTokens: number, contextWindow: number): boolean {
   if (!longContext) return false;
   return Math.min(inputTokens, contextWindow) > longContext.aboveInputTokens;
 }

@@ -2,7 +2,7 @@
 export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly lines: number }>> = {
   cli: { files: 48, lines: 5600 },
   app: { files: 22, lines: 2450 },
-  config: { files: 34, lines: 4700 },
+  config: { files: 36, lines: 4700 },
   http: { files: 31, lines: 3900 },
   "http/console": { files: 62, lines: 8970 },
   backup: { files: 5, lines: 850 },
@@ -10,7 +10,7 @@ export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly 
   forecast: { files: 5, lines: 850 },
   payments: { files: 40, lines: 5250 },
   plans: { files: 10, lines: 1300 },
-  gateway: { files: 32, lines: 5250 },
+  gateway: { files: 33, lines: 5250 },
   billing: { files: 7, lines: 1000 },
   figures: { files: 11, lines: 850 },
   notices: { files: 12, lines: 1850 },
@@ -38,7 +38,7 @@ export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly 
 };
 
 /** The most files of src that take part in one plain chat request. */
-export const PLAIN_CHAT_FILES_MAX = 108;
+export const PLAIN_CHAT_FILES_MAX = 109;
 
 /** Lines of a file that need no reason. */
 export const LINES_OF_A_FILE_MAX = 250;
@@ -67,5 +67,7 @@ export const LONG_FILES: Readonly<Record<string, string>> = {
   "ledger/records.ts": "the types of all reads of the ledger, which callers import together",
   "ledger/sqlite/books.ts": "the books kept in memory, with the one statement list that fills them",
   "settlement-outbox/file.ts": "one file of the outbox: its lock, its rows and its damage",
+  "wire/anthropic-messages/request.ts": "one reading of Anthropic's body: its bounds, its size and its edits",
+  "wire/format.ts": "what a wire format is, which every format implements and every story asks",
   "wire/openai-chat/passthrough/stream.ts": "one streamed answer, whose chunks share what is known of it",
 };
