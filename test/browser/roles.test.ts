@@ -27,7 +27,7 @@ const EVERYBODY = [
 ];
 const OWNERS = ["Shared links", "Management keys", "Audit trail"];
 const OPERATORS = [
-  ...["Accounts", "People", "All usage", "Health", "Audit", "Redeem codes", "Subscriptions"],
+  ...["Accounts", "People", "All usage", "Health", "Audit", "Redeem codes", "Subscriptions", "Figures"],
   ...["Audit trail", "Management keys"],
 ];
 

@@ -14,7 +14,6 @@ const TROUBLES = [
   "link_loses_answer",
   "link_doubles",
   "link_silent",
-  "ledger_dies",
   "ledger_drains",
   // Where requests are denied without Redis.
   "redis_silent",
@@ -37,6 +36,8 @@ export class LedgerTroubles {
   readonly #linkTroubles: number[] = [];
   /** When a message was last under way twice. */
   #doubledAtMs = Number.NEGATIVE_INFINITY;
+  /** Whether the process of the ledger ever ended: by itself, or with the power of its machine. */
+  #hasLeft = false;
   /** Until when the process of the ledger was away for long. */
   #awayAtMs = Number.NEGATIVE_INFINITY;
 
@@ -57,12 +58,13 @@ export class LedgerTroubles {
 
   /** The process of the ledger is away for so long. */
   onAway(ms: number): void {
+    this.#hasLeft = true;
     if (ms > HEARTBEAT_MS) this.#awayAtMs = this.#scheduler.monotonicMs + ms;
   }
 
   /** Whether anything happened so far that the ledger may be away for. */
   isAny(): boolean {
-    return TROUBLES.some((name) => this.#counts[name] > 0);
+    return this.#hasLeft || TROUBLES.some((name) => this.#counts[name] > 0);
   }
 
   /** A hold outlives two lost heartbeats. */
