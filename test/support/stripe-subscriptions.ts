@@ -175,10 +175,14 @@ export class StripeSubscriptions {
     this.#receive(invoice, this.#nowS());
   }
 
+  /** All invoices of a subscription, the oldest first. */
+  invoicesOf(subscriptionId: string): readonly StripeInvoice[] {
+    return this.#invoicesOf.get(subscriptionId) ?? [];
+  }
+  readonly #invoicesOf = new Map<string, StripeInvoice[]>();
+
   openInvoices(subscriptionId: string): readonly StripeInvoice[] {
-    return [...this.invoices.values()].filter(
-      ({ subscription, status }) => subscription === subscriptionId && status === "open",
-    );
+    return this.invoicesOf(subscriptionId).filter(({ status }) => status === "open");
   }
 
   /** Answers a call; `undefined` for a path or page that is not of subscriptions. */
@@ -341,6 +345,7 @@ export class StripeSubscriptions {
       next_attempt: null,
     };
     this.invoices.set(invoice.id, invoice);
+    this.#invoicesOf.set(subscription, [...this.invoicesOf(subscription), invoice]);
     return invoice;
   }
   readonly #pending = new Map<string, Line[]>();
@@ -464,10 +469,8 @@ export class StripeSubscriptions {
 
   #listInvoices(form: URLSearchParams): Answer {
     const [subscription, status] = [form.get("subscription"), form.get("status")];
-    const found = [...this.invoices.values()].filter(
-      (each) =>
-        (subscription ?? each.subscription) === each.subscription && (status ?? each.status) === each.status,
-    );
+    const known = subscription === null ? [...this.invoices.values()] : this.invoicesOf(subscription);
+    const found = known.filter((each) => (status ?? each.status) === each.status);
     return page(
       found.reverse().map((each) => this.#showInvoice(each)),
       form,

@@ -4,6 +4,7 @@ import { Reckoning } from "../plans/reckoning.ts";
 import { instantOf, wallOf } from "../plans/zone-calendar.ts";
 import type { RandomSource } from "../support/seeded-random.ts";
 import type { AutoReckoning } from "./auto-reckoning.ts";
+import type { BilledReckoning } from "./billed-reckoning.ts";
 import { reckonedPlan } from "./plans.ts";
 import { WalletBook } from "./wallet-book.ts";
 
@@ -18,9 +19,12 @@ export interface Expected {
   readonly reason?: string;
 }
 
+/** A subscription that an operator has made, or one that Stripe bills. */
+type AnyReckoning = Reckoning | BilledReckoning;
+
 export interface SubscriptionYear {
   readonly id: string;
-  readonly reckoning: Reckoning;
+  readonly reckoning: AnyReckoning;
   readonly timeZone: string;
   /** How many of its credits are expected in the journal. */
   expected: number;
@@ -40,8 +44,12 @@ export interface HeldRequest {
 /** A payment that may be refunded or disputed. */
 export interface PaymentYear {
   readonly intentId: string;
-  readonly topUpId: string;
   readonly cents: number;
+  /** The top-up that it has paid for, and the credit of it. That of an invoice is known once it is granted. */
+  readonly topUpId: string;
+  readonly credited: bigint;
+  /** The subscription that must be read before a refund is booked; `undefined` where its invoice is granted. */
+  readonly unread?: BilledReckoning | undefined;
 }
 
 const DAY_MS = 86_400_000;
@@ -53,6 +61,8 @@ export class AccountYear {
   readonly book = new WalletBook();
   readonly expected = new Map<string, Expected>();
   readonly subscriptions: SubscriptionYear[] = [];
+  /** What its owners have bought at Stripe. */
+  readonly billed: BilledReckoning[] = [];
   readonly holds: HeldRequest[] = [];
   readonly payments: PaymentYear[] = [];
   /** Signed payments of the shop, and what is left of each. */
@@ -74,8 +84,7 @@ export class AccountYear {
   }
 
   get subscription(): SubscriptionYear | undefined {
-    const last = this.subscriptions.at(-1);
-    return last?.reckoning.isOver ? undefined : last;
+    return this.subscriptions.findLast(({ reckoning }) => !reckoning.isOver);
   }
 
   /** When the last compared line was booked. */
@@ -101,6 +110,14 @@ export class AccountYear {
   subscribed(id: string, planId: string, timeZone: string, nowMs: number): void {
     const reckoning = new Reckoning(reckonedPlan(planId), nowMs, timeZone);
     this.subscriptions.push({ id, reckoning, timeZone, expected: 0 });
+    this.expectGrants();
+  }
+
+  /** The program reads a subscription at Stripe, which has the id here from its first reading on. */
+  readBilled(billed: BilledReckoning, id: string, nowMs: number): void {
+    const isNew = billed.id === undefined;
+    billed.read(id, this.subscription !== undefined, nowMs);
+    if (isNew) this.subscriptions.push({ id, reckoning: billed, timeZone: "UTC", expected: 0 });
     this.expectGrants();
   }
 

@@ -1,5 +1,8 @@
 // What people, programs and Stripe do to the gateways of a year. Every act may be repeated after a death.
 import { COMMAND_LINE } from "../../src/accounts/audit-trail.ts";
+import { commandBilled } from "../../src/billing/commands.ts";
+import { orderPlan } from "../../src/billing/orders.ts";
+import { type BillingParts, syncBilled } from "../../src/billing/sync.ts";
 import type { Database } from "../../src/db/database.ts";
 import type { CreditSource } from "../../src/domain/credit.ts";
 import { parseUsd } from "../../src/domain/money.ts";
@@ -17,7 +20,7 @@ import type { FullStripe } from "../../src/payments/stripe.ts";
 import type { PlanCommand } from "../../src/plans/decide.ts";
 import { command, subscribe } from "../../src/plans/plans.ts";
 import type { Log } from "../../src/telemetry/log.ts";
-import { planOf } from "./plans.ts";
+import { PLANS, planOf } from "./plans.ts";
 
 /** What an act needs of a gateway. */
 export interface ActParts {
@@ -40,6 +43,10 @@ export interface Acts {
     readonly planId?: string | undefined;
     readonly when?: "now" | "period_end" | undefined;
   };
+  /** The answer is the id of the page. */
+  readonly order_plan: { readonly accountId: string; readonly planId: string };
+  readonly command_billed: Acts["command"] & { readonly stripeId: string };
+  readonly read_billed: { readonly stripeId: string };
   readonly hold: {
     readonly walletId: string;
     readonly holdId: string;
@@ -131,7 +138,15 @@ export async function perform(parts: ActParts, act: Act): Promise<ActAnswer> {
       return { id: (await subscribe(parts, COMMAND_LINE, { accountId, timeZone, plan: planOf(planId) })).id };
     }
     case "command":
+    case "command_billed":
       return commandOf(parts, act);
+    case "order_plan": {
+      const order = { accountId: act.accountId, plan: planOf(act.planId), hasTax: false, ...PAGES };
+      return { id: (await orderPlan(parts, COMMAND_LINE, order)).sessionId };
+    }
+    case "read_billed":
+      await syncBilled(billingOf(parts), act.stripeId);
+      return {};
     case "hold": {
       const { walletId, holdId, amount, ttlMs } = act;
       const wanted = { walletId, holdId, amount, minimum: amount, ttlMs };
@@ -156,7 +171,18 @@ export async function perform(parts: ActParts, act: Act): Promise<ActAnswer> {
 
 type PaymentAct = Exclude<
   Act,
-  { readonly kind: "subscribe" | "command" | "hold" | "settle" | "release" | "refund" }
+  {
+    readonly kind:
+      | "subscribe"
+      | "command"
+      | "command_billed"
+      | "order_plan"
+      | "read_billed"
+      | "hold"
+      | "settle"
+      | "release"
+      | "refund";
+  }
 >;
 
 async function payment(parts: ActParts, act: PaymentAct): Promise<ActAnswer> {
@@ -193,14 +219,24 @@ async function payment(parts: ActParts, act: PaymentAct): Promise<ActAnswer> {
 
 async function commandOf(
   parts: ActParts,
-  { subscriptionId, version, does: kind, planId, when }: Acts["command"],
+  act: Extract<Act, { readonly kind: "command" | "command_billed" }>,
 ): Promise<ActAnswer> {
-  const send = (wanted: PlanCommand) =>
-    command(parts, COMMAND_LINE, { subscriptionId, version, command: wanted });
+  const { subscriptionId, version, does: kind, planId, when } = act;
+  const send = (wanted: PlanCommand) => {
+    const change = { subscriptionId, version, command: wanted };
+    return act.kind === "command"
+      ? command(parts, COMMAND_LINE, change)
+      : commandBilled(billingOf(parts), COMMAND_LINE, change);
+  };
   if (kind === "change") await send({ kind, plan: planOf(planId ?? ""), ...(when && { when }) });
   else if (kind === "cancel") await send({ kind, when: when ?? "now" });
   else await send({ kind });
   return {};
+}
+
+/** What subscriptions that Stripe bills need. */
+export function billingOf(parts: ActParts): BillingParts {
+  return { ...parts, plans: () => PLANS };
 }
 
 /** Delivers an event to the route of the console, as Stripe's server would. */
@@ -209,7 +245,7 @@ async function receive(parts: ActParts, { body, signature }: Acts["event"]): Pro
   const request = new Request("http://gateway/webhook", { method: "POST", body, headers });
   const settings = {
     ...{ publicUrl: "http://gateway", signUp: "invited" as const, isDemoOnly: false, trustedProxies: [] },
-    payments: RULES,
+    ...{ payments: RULES, plans: PLANS },
   };
   await receiveEvent({ ...parts, settings }, parts.stripe, request);
 }

@@ -6,6 +6,7 @@ import { createNoteReader } from "../../src/payments/transfer-notes.ts";
 import { findSubscription, listGrants } from "../../src/plans/reads.ts";
 import type { TempStorage } from "../accounts/temp-storage.ts";
 import type { AccountYear } from "./account-year.ts";
+import { BilledReckoning } from "./billed-reckoning.ts";
 import { checkSheet } from "./sheet-check.ts";
 import type { ReckonedLine } from "./wallet-book.ts";
 
@@ -101,8 +102,10 @@ export async function checkPeriods(
       }));
       const expected = reckoning.credits.map((credit) => ({ ...credit, isBooked: true }));
       expect([id, sorted(shown)]).toEqual([id, sorted(expected)]);
-      const state = (await findSubscription(database, id))?.state;
-      expect([id, state === "ended"]).toEqual([id, reckoning.isOver]);
+      const { state, isCancelling } = (await findSubscription(database, id)) ?? {};
+      if (reckoning instanceof BilledReckoning)
+        expect([id, state, isCancelling]).toEqual([id, reckoning.state, reckoning.isCancelling]);
+      else expect([id, state === "ended"]).toEqual([id, reckoning.isOver]);
     }
   }
 }

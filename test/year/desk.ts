@@ -1,13 +1,14 @@
-import { count } from "drizzle-orm";
+import { count, lte } from "drizzle-orm";
+import { reconcile } from "../../src/billing/reconcile.ts";
 import { GatewayError } from "../../src/errors.ts";
 import { LedgerError } from "../../src/ledger/ledger.ts";
 import { runAutoTopUps } from "../../src/payments/auto-job.ts";
 import { sweepPayments } from "../../src/payments/sweep.ts";
 import { runPlanPass } from "../../src/plans/pass.ts";
-import { type Act, type ActAnswer, type ActParts, perform } from "./acts.ts";
+import { type Act, type ActAnswer, type ActParts, billingOf, perform } from "./acts.ts";
 
 /** The background work of a gateway. */
-export type Job = "sweep" | "plans" | "payments" | "auto";
+export type Job = "sweep" | "plans" | "payments" | "auto" | "billing";
 
 /** An act that the program declined, by its code. */
 export interface Declined {
@@ -46,9 +47,23 @@ export async function runJob(parts: ActParts, job: Job): Promise<void> {
     case "payments":
       await sweepPayments(parts);
       return;
+    case "billing":
+      do await reconcile(billingOf(parts));
+      while ((await countUnread(parts)) > 0);
+      return;
     case "auto":
       return runAutoTopUps({ ...parts, isOffered: () => true, returnUrl: () => "https://t.example.com/" });
   }
+}
+
+/** The orders that must be read at Stripe now. */
+async function countUnread({ database: { db, tables }, now }: ActParts): Promise<number> {
+  const { planOrders } = tables;
+  const [row] = await db
+    .select({ rows: count() })
+    .from(planOrders)
+    .where(lte(planOrders.nextReadAtMs, now()));
+  return row?.rows ?? 0;
 }
 
 /** What a pass of automatic top-ups could change. */

@@ -4,25 +4,17 @@ import { parseUsd } from "../../src/domain/money.ts";
 import type { ReckonedCommand } from "../plans/reckoning.ts";
 import { drawInteger, drawOne, drawWeighted, type RandomSource } from "../support/seeded-random.ts";
 import type { AccountYear, HeldRequest } from "./account-year.ts";
-import type { Act, ActAnswer, Acts } from "./acts.ts";
+import type { Acts } from "./acts.ts";
+import { BilledReckoning } from "./billed-reckoning.ts";
+import { actAtStripe, buyPlan, commandBilled } from "./billed-script.ts";
 import type { Desk } from "./desk.ts";
 import { PLANS, reckonedPlan } from "./plans.ts";
-import type { StripeYear } from "./stripe-year.ts";
+import { mustDo, type Stage } from "./stage.ts";
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 const ZONES = ["UTC", "UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu"];
 const BEHAVIOURS = ["ok", "ok", "ok", "processing", "generic_decline", "requires_action"];
-
-/** What a script needs of its year. */
-export interface Stage {
-  readonly desk: Desk;
-  readonly stripe: StripeYear;
-  readonly nowMs: number;
-  /** The version of a subscription that its author has read. */
-  versionOf(subscriptionId: string): Promise<number>;
-  setBehaviour(card: string, behaviour: string): void;
-}
 
 type Play = (stage: Stage, account: AccountYear) => Promise<void>;
 
@@ -31,6 +23,7 @@ const PLAYS: readonly { readonly weight: number; readonly play: Play }[] = [
   { weight: 10, play: endOpen },
   { weight: 5, play: refund },
   { weight: 10, play: changePlan },
+  { weight: 8, play: actAtStripe },
   { weight: 4, play: promote },
   { weight: 3, play: correct },
   { weight: 5, play: checkout },
@@ -48,20 +41,15 @@ export async function playAccount(stage: Stage, account: AccountYear): Promise<v
   await drawWeighted(account.draw, PLAYS).play(stage, account);
 }
 
-/** Subscribes an account that has no subscription. */
-export async function begin({ desk, nowMs }: Stage, account: AccountYear): Promise<void> {
+/** Subscribes an account that has no subscription: its owner buys a plan that is sold, or an operator assigns one. */
+export async function begin(stage: Stage, account: AccountYear): Promise<void> {
+  const { desk, nowMs } = stage;
   const { id: accountId, draw } = account;
-  const planId = drawOne(draw, PLANS).id;
+  const { id: planId, sale } = drawOne(draw, PLANS);
+  if (sale && draw() < 0.8) return buyPlan(stage, account, planId);
   const timeZone = drawOne(draw, ZONES);
   const { id } = await mustDo(desk, { kind: "subscribe", accountId, planId, timeZone });
   account.subscribed(id ?? "", planId, timeZone, nowMs);
-}
-
-/** Performs an act that must be taken. */
-async function mustDo(desk: Desk, act: Act): Promise<ActAnswer> {
-  const answer = await desk.act(act);
-  if ("declined" in answer) throw new Error(`${act.kind} was declined: ${answer.declined}`);
-  return answer;
 }
 
 async function spend({ desk, nowMs }: Stage, account: AccountYear): Promise<void> {
@@ -162,6 +150,8 @@ async function changePlan(stage: Stage, account: AccountYear): Promise<void> {
   const { desk, nowMs } = stage;
   const { draw, subscription } = account;
   if (!subscription) return begin(stage, account);
+  const { reckoning } = subscription;
+  if (reckoning instanceof BilledReckoning) return commandBilled(stage, account, reckoning);
   const kind = drawOne(draw, ["pause", "resume", "resume", "change", "change", "change", "cancel"] as const);
   const planId = drawOne(draw, PLANS).id;
   const when = drawOne(draw, ["now", "period_end", "period_end", "either"] as const);
@@ -171,7 +161,7 @@ async function changePlan(stage: Stage, account: AccountYear): Promise<void> {
   const of = { subscriptionId: subscription.id, version };
   const answer = await desk.act({ kind: "command", ...of, ...asked, does: kind, planId });
   const wanted = reckonedCommand(kind, planId, at === "either" ? undefined : at);
-  const isAccepted = subscription.reckoning.command(wanted, version, nowMs);
+  const isAccepted = reckoning.command(wanted, version, nowMs);
   const shown = [account.id, kind, planId, at];
   expect([...shown, !("declined" in answer)]).toEqual([...shown, isAccepted]);
   account.expectGrants();

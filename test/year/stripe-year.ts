@@ -1,17 +1,37 @@
 import { printObjectEvent, type ScriptedStripe, signEvent } from "../support/scripted-stripe.ts";
-import type { RandomSource } from "../support/seeded-random.ts";
+import { drawOne, type RandomSource } from "../support/seeded-random.ts";
+import type { StripeInvoice } from "../support/stripe-subscriptions.ts";
 import type { AccountYear, PaymentYear } from "./account-year.ts";
 import type { Act } from "./acts.ts";
+import { BilledReckoning } from "./billed-reckoning.ts";
+import { PRICE_IDS } from "./plans.ts";
 
 const CENT = 10_000_000n;
 const DAY_MS = 86_400_000;
+const BILLED_ACTS = ["decline", "mend", "mend", "pay", "pay", "end", "cancel", "change"] as const;
+const PRORATIONS = ["none", "create_prorations", "always_invoice"] as const;
 
 /** An event on its way, and what it must lead to. Both may happen any number of times. */
 interface Delivery {
   readonly atMs: number;
   readonly accountId: string;
   readonly body: string;
+  /** The subscription that the program must read for it, as things are before it arrives. */
+  reads(): BilledReckoning | undefined;
   reckon(): void;
+}
+
+/** An event that has arrived. */
+interface Arrival extends Pick<Delivery, "accountId" | "reads" | "reckon"> {
+  readonly act: Act;
+}
+
+/** A refund or dispute as Stripe has it. */
+interface SeenReversal {
+  readonly id: string;
+  readonly kind: "refund" | "dispute";
+  readonly amount: bigint;
+  readonly isGiven: boolean;
 }
 
 interface Dispute {
@@ -19,6 +39,12 @@ interface Dispute {
   readonly payment: PaymentYear;
   readonly account: AccountYear;
   readonly endsAtMs: number;
+}
+
+/** What a refund or dispute has taken of a payment, and of its credit. */
+interface Taken {
+  readonly reversed: bigint;
+  readonly amount: bigint;
 }
 
 /** What happens at Stripe, and the events of it: each comes twice, late, or before an earlier one. */
@@ -29,6 +55,9 @@ export class StripeYear {
   readonly #disputes = new Set<Dispute>();
   /** What was seen of each refund and dispute: taken, or ended without a trace. */
   readonly #seen = new Map<string, "taken" | "ended">();
+  /** What refunds and disputes of each payment have taken, and not given back. */
+  readonly #taken = new Map<string, Map<string, Taken>>();
+  readonly #billed = new Map<string, { readonly account: AccountYear; readonly billed: BilledReckoning }>();
   #serial = 0;
 
   constructor(stripe: ScriptedStripe, draw: RandomSource) {
@@ -45,13 +74,49 @@ export class StripeYear {
     const intent = this.#stripe.books.addIntent(this.#id("pi_y"), cents);
     intent.status = "succeeded";
     this.#stripe.books.sessionsOf.set(intent.id, { id: sessionId });
-    this.own(account, { intentId: intent.id, topUpId: sessionId, cents });
+    const credited = BigInt(cents) * CENT;
+    this.own(account, { intentId: intent.id, topUpId: sessionId, cents, credited });
     const session = { id: sessionId, object: "checkout.session", mode: "payment", payment_status: "paid" };
     const paid = { amount_total: cents, currency: "usd", payment_intent: intent.id, metadata: {} };
-    const topUp = { amount: BigInt(cents) * CENT };
-    this.#send(account, nowMs, ["checkout.session.completed", { ...session, ...paid }], () =>
-      this.#once(sessionId, () => account.expect(sessionId, topUp)),
-    );
+    this.#send(account, nowMs, ["checkout.session.completed", { ...session, ...paid }], {
+      reckon: () => this.#once(sessionId, () => account.expect(sessionId, { amount: credited })),
+    });
+  }
+
+  /** An owner pays the page of a plan. */
+  buyPlan(account: AccountYear, sessionId: string, nowMs: number): void {
+    const { billing } = this.#stripe.books;
+    const there = billing.buy(sessionId);
+    if (!there) throw new Error("no card pays");
+    const billed = new BilledReckoning(there, () => billing.invoicesOf(there.id), nowMs);
+    account.billed.push(billed);
+    this.#billed.set(there.id, { account, billed });
+    this.raise(nowMs);
+  }
+
+  /** What an owner does in the portal, Stripe's dashboard, or the card of a subscription. */
+  actOnBilled({ draw }: AccountYear, { there }: BilledReckoning, nowMs: number): void {
+    const { billing } = this.#stripe.books;
+    const { id, customer, ended_at: endedS } = there;
+    const kind = drawOne(draw, BILLED_ACTS);
+    if (kind === "decline") billing.behaviours.set(customer, "declined");
+    if (kind === "mend") billing.behaviours.set(customer, "ok");
+    const isLong = endedS !== null && endedS * 1_000 < nowMs - 30 * DAY_MS;
+    if (kind === "pay" && !isLong) for (const invoice of billing.openInvoices(id)) billing.pay(invoice);
+    if (endedS === null) {
+      if (kind === "end") billing.cancelAtPeriodEnd(id, draw() < 0.6);
+      if (kind === "cancel" && draw() < 0.4) billing.cancel(id);
+      if (kind === "change") billing.changePrice(id, drawOne(draw, PRICE_IDS), drawOne(draw, PRORATIONS));
+    }
+    this.raise(nowMs);
+  }
+
+  /** Lets periods begin and payments be tried, and fail for good in one of two ways. */
+  advance(nowMs: number): void {
+    const { billing } = this.#stripe.books;
+    billing.afterRetries = this.#draw() < 0.5 ? "canceled" : "unpaid";
+    billing.advance(nowMs);
+    this.raise(nowMs);
   }
 
   /** A part of a payment is refunded in the dashboard. Some refunds fail later. */
@@ -87,16 +152,34 @@ export class StripeYear {
     }
   }
 
-  /** Sends the events that the scripted Stripe has raised. */
+  /** Sends the events that the scripted Stripe has raised. Those of subscriptions may be lost. */
   raise(nowMs: number): void {
     for (const { type, object } of this.#stripe.books.takeEvents()) {
-      const intentId = "payment_intent" in object ? String(object.payment_intent) : undefined;
-      const found = this.#owners.get(intentId ?? "");
-      this.#send(found?.account, nowMs, [type, object], () => {
-        if (found) this.#seeRefunds(found.account, found.payment);
-      });
+      const bought = this.#billed.get(/sub_\w+/.exec(JSON.stringify(object))?.[0] ?? "");
+      if (bought) this.#raiseBilled(bought, nowMs, [type, object]);
+      else {
+        const intentId = "payment_intent" in object ? String(object.payment_intent) : undefined;
+        const found = this.#owners.get(intentId ?? "");
+        this.#send(found?.account, nowMs, [type, object], {
+          reads: () => found?.payment.unread,
+          reckon: () => found && this.#seeRefunds(found.account, found.payment),
+        });
+      }
     }
   }
+
+  #raiseBilled(
+    { account, billed }: { readonly account: AccountYear; readonly billed: BilledReckoning },
+    nowMs: number,
+    event: readonly [type: string, object: object],
+  ): void {
+    const [type, object] = event;
+    const invoice = "id" in object ? this.#stripe.books.billing.invoices.get(String(object.id)) : undefined;
+    if (type === "invoice.paid" && invoice?.intent) this.own(account, paymentOf(billed, invoice));
+    if (this.#draw() < 0.1) return;
+    this.#send(account, nowMs, event, { reads: () => billed });
+  }
+
   readonly #owners = new Map<string, { readonly account: AccountYear; readonly payment: PaymentYear }>();
 
   /** Remembers whose payment it is. */
@@ -106,15 +189,13 @@ export class StripeYear {
   }
 
   /** Takes the events that arrive at a time: those of one account in the drawn order. */
-  async arrive(
-    nowMs: number,
-  ): Promise<readonly { readonly act: Act; readonly accountId: string; reckon(): void }[]> {
+  async arrive(nowMs: number): Promise<readonly Arrival[]> {
     const due = [...this.#under].filter(({ atMs }) => atMs <= nowMs);
     for (const each of due) this.#under.delete(each);
     return Promise.all(
-      due.map(async ({ body, accountId, reckon }) => {
+      due.map(async ({ body, ...arrival }) => {
         const signature = await signEvent(body, { atMs: nowMs });
-        return { act: { kind: "event", body, signature }, accountId, reckon } as const;
+        return { ...arrival, act: { kind: "event", body, signature } } as const;
       }),
     );
   }
@@ -122,44 +203,40 @@ export class StripeYear {
   #report({ id, payment, account }: Dispute, type: string, status: string, nowMs: number): void {
     const object = { id, object: "dispute", payment_intent: payment.intentId };
     const amounts = { amount: payment.cents, currency: "usd", status };
-    const kind = `dispute of payment ${payment.topUpId}`;
-    const seen = {
-      id,
-      amount: BigInt(payment.cents) * CENT,
-      reason: kind,
-      end: "won",
-      isGiven: status !== "won",
-    };
-    this.#send(account, nowMs, [type, { ...object, ...amounts }], () => this.#see(account, payment, seen));
+    const amount = BigInt(payment.cents) * CENT;
+    this.#send(account, nowMs, [type, { ...object, ...amounts }], {
+      reads: () => payment.unread,
+      reckon: () => this.#see(account, payment, { id, kind: "dispute", amount, isGiven: status !== "won" }),
+    });
   }
 
   /** Refunds are read from Stripe's list, whatever event it was. */
   #seeRefunds(account: AccountYear, payment: PaymentYear): void {
     const { refunds } = this.#stripe.books;
     for (const { id, amount, status } of refunds.filter((each) => each.payment_intent === payment.intentId)) {
-      const reason = `refund of payment ${payment.topUpId}`;
-      const seen = { id, amount: BigInt(amount) * CENT, reason, end: "failed", isGiven: status !== "failed" };
-      this.#see(account, payment, seen);
+      const isGiven = status !== "failed";
+      this.#see(account, payment, { id, kind: "refund", amount: BigInt(amount) * CENT, isGiven });
     }
   }
 
-  #see(
-    account: AccountYear,
-    { topUpId: creditId }: PaymentYear,
-    {
-      id,
-      amount,
-      reason,
-      end,
-      isGiven,
-    }: { id: string; amount: bigint; reason: string; end: string; isGiven: boolean },
-  ): void {
+  #see(account: AccountYear, payment: PaymentYear, { id, kind, amount, isGiven }: SeenReversal): void {
     const before = this.#seen.get(id);
     if (before === "ended") return;
     this.#seen.set(id, isGiven ? "taken" : "ended");
-    if (before === undefined && isGiven) account.expect(id, { amount: -amount, creditId, reason });
-    if (before === "taken" && !isGiven)
-      account.expect(`${id}:returned`, { amount, reason: `${reason}, ${end}` });
+    const { topUpId: creditId, intentId } = payment;
+    const reason = `${kind} of payment ${creditId}`;
+    const taken = this.#taken.get(intentId) ?? new Map<string, Taken>();
+    this.#taken.set(intentId, taken);
+    if (before === undefined && isGiven) {
+      const part = shareOf(payment, [...taken.values()], amount);
+      taken.set(id, { reversed: amount, amount: part });
+      account.expect(id, { amount: -part, creditId, reason });
+    } else if (before === "taken" && !isGiven) {
+      const end = kind === "dispute" ? "won" : "failed";
+      const part = taken.get(id)?.amount ?? 0n;
+      account.expect(`${id}:returned`, { amount: part, reason: `${reason}, ${end}` });
+      taken.delete(id);
+    }
   }
 
   #once(id: string, act: () => void): void {
@@ -172,12 +249,13 @@ export class StripeYear {
     account: AccountYear | undefined,
     nowMs: number,
     [type, object]: readonly [string, object],
-    reckon: () => void,
+    effects: Partial<Pick<Delivery, "reads" | "reckon">>,
   ): void {
     const body = printObjectEvent(type, object);
+    const leads = { reads: () => undefined, reckon: () => undefined, ...effects };
     for (let times = this.#draw() < 0.5 ? 2 : 1; times > 0; times -= 1) {
       const atMs = nowMs + (this.#draw() < 0.4 ? 0 : this.#draw() * 5 * DAY_MS);
-      this.#under.add({ atMs, accountId: account?.id ?? "", body, reckon });
+      this.#under.add({ atMs, accountId: account?.id ?? "", body, ...leads });
     }
   }
 
@@ -185,4 +263,28 @@ export class StripeYear {
     this.#serial += 1;
     return `${prefix}${this.#serial}`;
   }
+}
+
+/** The payment of an invoice: its credit is known once it is granted. */
+function paymentOf(billed: BilledReckoning, { id, intent, amount_paid: cents }: StripeInvoice): PaymentYear {
+  return {
+    intentId: intent ?? "",
+    cents,
+    get topUpId() {
+      return `plan-${billed.id}-${id}`;
+    },
+    get credited() {
+      return billed.creditOf(id)?.amount ?? 0n;
+    },
+    get unread() {
+      return billed.creditOf(id) ? undefined : billed;
+    },
+  };
+}
+
+/** The part of a credit that a reversal takes: those of one payment sum up to the part of their sum. */
+function shareOf({ cents, credited }: PaymentYear, taken: readonly Taken[], reversed: bigint): bigint {
+  const all = taken.reduce((sum, each) => sum + each.reversed, reversed);
+  const before = taken.reduce((sum, { amount }) => sum + amount, 0n);
+  return (all * credited) / (BigInt(cents) * CENT) - before;
 }

@@ -1,4 +1,5 @@
 import { eq } from "drizzle-orm";
+import { findOrderOf } from "../../src/billing/order-rows.ts";
 import { parseUsd } from "../../src/domain/money.ts";
 import { findSubscription } from "../../src/plans/reads.ts";
 import type { TempStorage } from "../accounts/temp-storage.ts";
@@ -7,9 +8,12 @@ import { createDraw, drawInteger, type RandomSource } from "../support/seeded-ra
 import { AccountYear } from "./account-year.ts";
 import { KIOSK_DAY_MAX } from "./acts.ts";
 import { AutoReckoning } from "./auto-reckoning.ts";
+import type { BilledReckoning } from "./billed-reckoning.ts";
 import { checkBooks, checkPeriods, checkStatements } from "./checks.ts";
 import type { Desk } from "./desk.ts";
-import { begin, endOld, playAccount, type Stage, setTerms } from "./script.ts";
+import { makePrices } from "./plans.ts";
+import { begin, endOld, playAccount, setTerms } from "./script.ts";
+import type { Stage } from "./stage.ts";
 import { StripeYear } from "./stripe-year.ts";
 
 const HOUR_MS = 3_600_000;
@@ -48,6 +52,9 @@ export interface YearReport {
   accounts: number;
   subscriptions: number;
   periods: number;
+  /** Subscriptions that Stripe billed, and their paid invoices. */
+  billed: number;
+  invoices: number;
   lines: number;
   payments: number;
   statements: number;
@@ -61,13 +68,23 @@ export class Year {
   readonly #stripe: StripeYear;
   readonly #kiosk = new Map<string, bigint>();
   readonly report: YearReport = {
-    ...{ accounts: 0, subscriptions: 0, periods: 0, lines: 0, payments: 0, statements: 0 },
+    ...{
+      accounts: 0,
+      subscriptions: 0,
+      periods: 0,
+      billed: 0,
+      invoices: 0,
+      lines: 0,
+      payments: 0,
+      statements: 0,
+    },
   };
 
   constructor(parts: YearParts) {
     this.#parts = parts;
     this.#draw = createDraw("year", parts.options.seed);
     this.#stripe = new StripeYear(parts.stripe, createDraw("stripe", parts.options.seed));
+    makePrices(parts.stripe.books.billing);
     parts.storage.clock.nowMs = YEAR_FROM_MS;
   }
 
@@ -96,12 +113,14 @@ export class Year {
   async #step(step: number): Promise<boolean> {
     const { desk, options } = this.#parts;
     const isAway = this.#trouble(step);
+    this.#stripe.advance(this.#nowMs);
     await desk.run("sweep");
     for (const account of this.#accounts) account.sweep(this.#nowMs);
     await this.#pass();
     if (isAway) return true;
     await this.#join(step);
     await this.#deliver();
+    if (this.#draw() < 0.6) await this.#reconcile();
     const busy = this.#accounts.filter(() => this.#draw() < options.busy);
     await this.#each(busy, (account) => playAccount(this.#stage(), account));
     await this.#each(this.#accounts, (account) => endOld(this.#stage(), account), true);
@@ -164,13 +183,36 @@ export class Year {
     const byAccount = Map.groupBy(arrived, ({ accountId }) => accountId);
     await Promise.all(
       [...byAccount.values()].map(async (deliveries) => {
-        for (const { act, reckon } of deliveries) {
-          reckon();
+        for (const { act, accountId, reads, reckon } of deliveries) {
+          const billed = reads();
           await this.#parts.desk.act(act);
+          const account = this.#accounts.find(({ id }) => id === accountId);
+          if (billed && account) await this.#readBilled(account, billed);
+          reckon();
         }
       }),
     );
     await this.#followAll();
+  }
+
+  /** What no event has told is read at Stripe: each subscription once a day, and once a day those that are new. */
+  async #reconcile(): Promise<void> {
+    await this.#parts.desk.run("billing");
+    const isListed = this.#listedMs + DAY_MS <= this.#nowMs;
+    if (isListed) this.#listedMs = this.#nowMs;
+    for (const account of this.#accounts) {
+      for (const billed of account.billed) {
+        const isNew = billed.id === undefined && billed.there.ended_at === null;
+        if (billed.isDue(this.#nowMs) || (isListed && isNew)) await this.#readBilled(account, billed);
+      }
+    }
+    await this.#followAll();
+  }
+  #listedMs = 0;
+
+  async #readBilled(account: AccountYear, billed: BilledReckoning): Promise<void> {
+    const order = await findOrderOf(this.#parts.storage.database, billed.there.id);
+    account.readBilled(billed, order?.subscriptionId ?? "", this.#nowMs);
   }
 
   /** One account pays at the kiosk, whose payments of a day have a maximum. */
@@ -204,8 +246,9 @@ export class Year {
   }
 
   #expectPayment(account: AccountYear, intentId: string, cents: number): void {
-    account.expect(intentId, { amount: BigInt(cents) * 10_000_000n });
-    this.#stripe.own(account, { intentId, topUpId: intentId, cents });
+    const credited = BigInt(cents) * 10_000_000n;
+    account.expect(intentId, { amount: credited });
+    this.#stripe.own(account, { intentId, topUpId: intentId, cents, credited });
   }
 
   async #payAutomatically(): Promise<void> {
@@ -271,10 +314,12 @@ export class Year {
     desk.trouble?.("none");
     for (let day = 2; day <= options.finishDays; day += 2) {
       storage.clock.nowMs = YEAR_FROM_MS + (options.days + day) * DAY_MS;
+      this.#stripe.advance(this.#nowMs);
       await desk.run("sweep");
       for (const account of this.#accounts) account.sweep(this.#nowMs);
       await this.#pass();
       await this.#deliver();
+      await this.#reconcile();
       await this.#each(this.#accounts, (account) => endOld(this.#stage(), account), true);
       await this.#payAutomatically();
     }
@@ -285,7 +330,11 @@ export class Year {
     report.payments = [...stripe.books.intents.values()].filter(
       ({ status }) => status === "succeeded",
     ).length;
-    for (const { subscriptions, book } of this.#accounts) {
+    for (const { subscriptions, book, billed } of this.#accounts) {
+      const missing = billed.flatMap((each) => each.missing);
+      if (missing.length > 0) throw new Error(`No credit was granted for ${missing}`);
+      report.billed += billed.length;
+      report.invoices += billed.reduce((sum, { credits }) => sum + credits.length, 0);
       report.subscriptions += subscriptions.length;
       report.periods += subscriptions.reduce((sum, { reckoning }) => sum + reckoning.credits.length, 0);
       report.lines += book.lines.length;
@@ -297,6 +346,7 @@ export class Year {
     return {
       ...{ desk, stripe: this.#stripe, nowMs: this.#nowMs },
       versionOf: async (id) => (await findSubscription(storage.database, id))?.version ?? 0,
+      readBilled: (account, billed) => this.#readBilled(account, billed),
       setBehaviour: (card, behaviour) => stripe.books.setBehaviour(card, behaviour),
     };
   }
