@@ -48,8 +48,8 @@ async function ask(url: string): Promise<Health> {
   }
 }
 
-/** Throws when the port is chosen at each start. */
-function originOf({ host, port }: HttpAddress): string {
+/** Returns the origin of an address on this machine. Throws when the port is chosen at each start. */
+export function originOf({ host, port }: HttpAddress): string {
   if (port === 0) throw new CommandError("PORT is 0: name the gateway with --url.", 2);
   const reachable = reachableHost(host);
   return `http://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`;

@@ -2,6 +2,7 @@ import { Command, Option } from "commander";
 import { CREDIT_SOURCES } from "../domain/credit.ts";
 import { COMMIT, VERSION } from "../domain/version.ts";
 import { addAccountCommands, addEndUserCommands } from "./account-commands.ts";
+import type { ClientsOptions } from "./clients.ts";
 import { printResult } from "./command.ts";
 import { addDataCommands } from "./data-commands.ts";
 import type { HealthOptions } from "./health.ts";
@@ -49,6 +50,14 @@ export function createProgram(): Command {
     .option("--pid <pid>", "process whose end ends the wait", parseCount)
     .action(async (options: HealthOptions & JsonOption) =>
       printResult(await (await import("./health.ts")).runHealth(options), options),
+    );
+  withJson(program, "clients", "print the settings of clients for this gateway and the models of a key")
+    .argument("[client]", "one client, such as codex (default: all)")
+    .option("--url <origin>", "origin of the gateway (default: PUBLIC_URL, or HOST and PORT)", parseOrigin)
+    .option("--model <id>", "model of settings that name one model (default: the first)")
+    .option("--key-stdin", "read the secret of the key from standard input instead of TOLLGATE_KEY")
+    .action(async (client: string | undefined, options: ClientsOptions & JsonOption) =>
+      printResult(await (await import("./clients.ts")).runClients(client, options), options),
     );
   addAccountCommands(program.command("account").description("accounts that own keys and a wallet"));
   addEndUserCommands(program.command("end-user").description("whom requests of an account are for"));

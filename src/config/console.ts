@@ -45,7 +45,7 @@ export function readConsole(environment: Environment, problems: Problems): Conso
 }
 
 /** Accepts an origin alone: the console is served below `/console` of every host. */
-function readPublicUrl(text: string | undefined, problems: Problems): string | undefined {
+export function readPublicUrl(text: string | undefined, problems: Problems): string | undefined {
   if (!text) return undefined;
   const url = URL.parse(text);
   const isHttp = url?.protocol === "https:" || url?.protocol === "http:";

@@ -2,29 +2,14 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import type { Agent } from "./agent/agent.ts";
-import { claudeCode } from "./agent/claude-code.ts";
-import { codex, codexBaseUrl, codexCode, codexPatch, codexSocket } from "./agent/codex.ts";
-import { geminiCli } from "./agent/gemini-cli.ts";
-import { opencode, opencodeMessages, opencodeResponses } from "./agent/opencode.ts";
+import { AGENTS } from "./agent/all.ts";
+import { addToPage, lineOf } from "./conformance-page.ts";
 import { UPSTREAMS, type UpstreamKind } from "./env.ts";
 import { requireAgent } from "./install.ts";
 import { printCase, printFailure, recordCase } from "./report.ts";
 import { type CaseResult, runCase } from "./run-case.ts";
 
-const AGENTS = [
-  claudeCode,
-  codex,
-  codexSocket,
-  codexBaseUrl,
-  codexPatch,
-  codexCode,
-  opencode,
-  opencodeMessages,
-  opencodeResponses,
-  geminiCli,
-];
-
-const USAGE = `bun run agents [AGENT …] [--upstream KIND] [--verbose] [--record FOLDER]
+const USAGE = `bun run agents [AGENT …] [--upstream KIND] [--verbose] [--record FOLDER] [--page]
 
 Runs real coding agents through a gateway. The scripted model behind it calls a tool of the agent, which creates a
 file, reads the result, and ends with a sentence. Each agent runs with each upstream that it can use:
@@ -39,6 +24,7 @@ good, or when an agent could not be installed.
   --upstream KIND   only this upstream
   --verbose         lists every request of the agent and of the gateway
   --record FOLDER   writes every request of the agent and of the gateway to a file
+  --page            writes the results of these runs into docs/conformance.md
 
 ${AGENTS.map(({ name, surface, pack }) => `  ${name.padEnd(20)}${surface.padEnd(11)}${pack.name} ${pack.version}`).join("\n")}
 `;
@@ -49,6 +35,7 @@ const { values, positionals } = parseArgs({
     upstream: { type: "string" },
     verbose: { type: "boolean", default: false },
     record: { type: "string" },
+    page: { type: "boolean", default: false },
     help: { type: "boolean", short: "h" },
   },
 });
@@ -89,6 +76,7 @@ async function runOne(agent: Agent, kind: UpstreamKind): Promise<boolean> {
     const result = await runCase(await requireAgent(agent.pack), agent, kind);
     console.log(printCase(agent, kind, result, values.verbose));
     if (values.record !== undefined) record(values.record, agent, kind, result);
+    if (values.page) await addToPage(lineOf(agent, kind, result));
     return result.problems.length === 0;
   } catch (error) {
     console.log(printFailure(agent, kind, String(error)));

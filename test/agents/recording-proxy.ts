@@ -57,7 +57,7 @@ function record(near: Socket, far: Socket, requests: RecordedRequest[]): void {
   });
   far.on("data", (bytes) => {
     // The gateway writes the head of an answer in one piece, before the body.
-    const status = Number(/^HTTP\/1\.1 ([2-5]\d\d) /.exec(bytes.toString("latin1", 0, 13))?.[1]);
+    const status = Number(/^HTTP\/1\.1 (101|[2-5]\d\d) /.exec(bytes.toString("latin1", 0, 13))?.[1]);
     const first = status ? unanswered.shift() : undefined;
     if (first) first.status = status;
   });

@@ -26,6 +26,7 @@ export interface RunOptions {
 
 /** Many times the duration of a task, even on a busy machine. */
 const RUN_MAX_MS = 120_000;
+const SET_UP_MAX_MS = 30_000;
 /** A proxy address without a listener: connections that would leave the loopback interface fail at once. */
 const DEAD_PROXY = "http://127.0.0.1:9";
 
@@ -34,7 +35,9 @@ export async function runAgent({ program, agent, task, gatewayUrl, key }: RunOpt
   const folder = tempFolder();
   const [home, work] = [join(folder, "home"), join(folder, "work")];
   for (const each of [home, work]) mkdirSync(each);
-  const { args, environment } = agent.start({ home, gatewayUrl, key }, task);
+  const place = { home, gatewayUrl, key };
+  if (agent.setUp) await setUp([program, ...agent.setUp(place)], home, work);
+  const { args, environment } = agent.start(place, task);
   const startedMs = performance.now();
   const child = Bun.spawn([program, ...args], {
     cwd: work,
@@ -61,6 +64,12 @@ export async function runAgent({ program, agent, task, gatewayUrl, key }: RunOpt
   rmSync(folder, { recursive: true, force: true });
   removeCallback();
   return { exitCode: child.signalCode === null ? exitCode : -1, stdout, stderr, fileText, ms };
+}
+
+/** Runs the program to its end. A failed one shows in the run that follows. */
+async function setUp(command: string[], home: string, cwd: string): Promise<void> {
+  const options = { cwd, env: environmentIn(home), timeout: SET_UP_MAX_MS } as const;
+  await Bun.spawn(command, { ...options, stdin: "ignore", stdout: "ignore", stderr: "ignore" }).exited;
 }
 
 function environmentIn(home: string): Record<string, string> {

@@ -55,7 +55,7 @@ test("no page of the console imports another page", () => {
 });
 
 /** Prints code for customers, which reads their environment. */
-const ENVIRONMENT_PRINTER = "console/snippets.ts";
+const ENVIRONMENT_PRINTER = "clients/libraries.ts";
 
 test("the environment is read by the configuration alone", () => {
   const readers = sources.filter(({ text }) => /\b(Bun|process|import\.meta)\.env\b/.test(text));

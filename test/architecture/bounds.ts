@@ -34,6 +34,7 @@ export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly 
   db: { files: 29, lines: 3300 },
   telemetry: { files: 16, lines: 2250 },
   console: { files: 180, lines: 20750 },
+  clients: { files: 11, lines: 550 },
   domain: { files: 32, lines: 2300 },
 };
 

@@ -17,6 +17,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "app",
       "backup",
       "catalog",
+      "clients",
       "config",
       "db",
       "domain",
@@ -467,7 +468,13 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   console: {
     holds: "the browser's console: pages, parts, its build",
-    imports: ["domain/money.ts", "domain/tiers.ts", "http/console/permissions.ts", "http/console/routes.ts"],
+    imports: [
+      "clients",
+      "domain/money.ts",
+      "domain/tiers.ts",
+      "http/console/permissions.ts",
+      "http/console/routes.ts",
+    ],
     packages: [
       "@base-ui/react",
       "@elysiajs/eden",
@@ -480,6 +487,11 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "react",
       "react-dom",
     ],
+  },
+  clients: {
+    holds: "settings of clients: agents, editors, libraries and programs",
+    imports: [],
+    packages: [],
   },
   domain: {
     holds: "plain types and pure functions: money, usage, model, chat",

@@ -6,7 +6,6 @@ import {
   readKeyForm,
   valuesOf,
 } from "../../src/console/pages/keys/key-values.ts";
-import { printSnippets } from "../../src/console/snippets.ts";
 import { formatDay } from "../../src/console/times.ts";
 
 const PLAIN: KeyValues = {
@@ -74,37 +73,6 @@ describe("the form of a key", () => {
     expect(
       valuesOf({ ...key, tokens_per_minute: { limit: 9, source: "key" }, concurrent_requests: null }),
     ).toEqual({ ...PLAIN, tokens_per_minute: 9 });
-  });
-});
-
-describe("snippets", () => {
-  const facts = { url: "https://ai.example.com", model: 'it\'s "new"', secret: "sk-tg-secret" };
-
-  test("every client's snippet has the gateway's address", () => {
-    for (const { code } of printSnippets(facts)) expect(code).toContain("https://ai.example.com");
-  });
-
-  test("the secret stands in shell lines only", () => {
-    const having = printSnippets(facts).filter(({ code }) => code.includes("sk-tg-secret"));
-    expect(having.map(({ id }) => id)).toEqual(["curl", "claude-code"]);
-    for (const { code } of printSnippets({ ...facts, secret: undefined })) {
-      expect(code).toContain("TOLLGATE_KEY");
-    }
-  });
-
-  test("quotes of a model's name do not end the shell's", async () => {
-    const curl = printSnippets({ ...facts, secret: undefined })[0]?.code ?? "";
-    const shell = Bun.spawn(["sh", "-c", curl.replace(/^curl/, "printf '%s\\n'")], {
-      env: {},
-      stdout: "pipe",
-    });
-    const body = (await new Response(shell.stdout).text()).trim().split("\n").at(-1) ?? "";
-    expect(JSON.parse(body).model).toBe(facts.model);
-  });
-
-  test("opencode's settings are JSON", () => {
-    const opencode = printSnippets(facts).find(({ id }) => id === "opencode")?.code ?? "";
-    expect(JSON.parse(opencode).provider.tollgate.models).toEqual({ [facts.model]: {} });
   });
 });
 

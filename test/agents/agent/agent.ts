@@ -4,6 +4,8 @@ import type { Task } from "../task.ts";
 export interface Agent {
   /** Name on the command line of this script. */
   readonly name: string;
+  /** Id of the client in `bun tollgate clients`, whose settings the agent runs with. */
+  readonly client: string;
   readonly pack: Package;
   /** The API with which the agent calls the gateway. */
   readonly surface: "chat" | "messages" | "responses" | "gemini";
@@ -11,6 +13,8 @@ export interface Agent {
   readonly models: readonly [main: string, small: string];
   /** The tool that the scripted model calls. */
   readonly tool: ToolUse;
+  /** Returns arguments of a run of the program that comes first, such as one that stores a provider. */
+  setUp?(place: Place): readonly string[];
   /** Returns the command that starts the agent in an empty folder. */
   start(place: Place, task: Task): Command;
 }

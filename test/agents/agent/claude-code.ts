@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { CLAUDE_CODE, claudeCodeVariables } from "../../../src/clients/claude-code.ts";
 import type { Agent } from "./agent.ts";
 
 const MODELS = ["agents-model", "agents-small-model"] as const;
@@ -6,6 +7,7 @@ const MODELS = ["agents-model", "agents-small-model"] as const;
 /** Anthropic's Claude Code, without a terminal, with a model name that it does not know. */
 export const claudeCode: Agent = {
   name: "claude",
+  client: CLAUDE_CODE.id,
   pack: {
     name: "@anthropic-ai/claude-code",
     version: "2.1.330",
@@ -22,10 +24,7 @@ export const claudeCode: Agent = {
     args: ["--print", prompt, "--allowedTools", "Bash"],
     environment: {
       CLAUDE_CONFIG_DIR: join(home, ".claude"),
-      ANTHROPIC_BASE_URL: gatewayUrl,
-      ANTHROPIC_AUTH_TOKEN: key,
-      ANTHROPIC_MODEL: MODELS[0],
-      ANTHROPIC_DEFAULT_HAIKU_MODEL: MODELS[1],
+      ...claudeCodeVariables({ url: gatewayUrl, key, model: MODELS[0], smallModel: MODELS[1] }),
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
       // Report an error at once instead of retrying or falling back.
       CLAUDE_CODE_MAX_RETRIES: "1",

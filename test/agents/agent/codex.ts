@@ -1,8 +1,15 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import {
+  CODEX,
+  CODEX_BASE_URL,
+  CODEX_WEBSOCKET,
+  printCodexBaseUrl,
+  printCodexProvider,
+} from "../../../src/clients/codex.ts";
 import type { Agent, ToolUse } from "./agent.ts";
 
-const CODEX = {
+const PROGRAM = {
   surface: "responses",
   pack: { name: "@openai/codex", version: "0.169.0", programs: ["@openai/codex-*/vendor/*/bin/codex"] },
 } as const;
@@ -19,11 +26,18 @@ export const codexSocket: Agent = codexWith(
   "codex-socket",
   "agents-model",
   codex.tool,
-  (model, gatewayUrl) => `${printConfig(model, gatewayUrl)}supports_websockets = true\n`,
+  CODEX_WEBSOCKET.id,
+  (model, gatewayUrl) => printConfig(model, gatewayUrl, true),
 );
 
 /** Codex with its own provider at another base URL, where it uses a WebSocket too. */
-export const codexBaseUrl: Agent = codexWith("codex-base-url", "agents-model", codex.tool, printBaseUrl);
+export const codexBaseUrl: Agent = codexWith(
+  "codex-base-url",
+  "agents-model",
+  codex.tool,
+  CODEX_BASE_URL.id,
+  printBaseUrl,
+);
 
 /** Codex with a model for which it offers a free-form tool that patches files. */
 export const codexPatch: Agent = codexWith("codex-patch", "gpt-5.5", {
@@ -40,10 +54,17 @@ export const codexCode: Agent = codexWith("codex-code", "gpt-6-sol", {
   result: ({ result }) => result,
 });
 
-function codexWith(name: string, model: string, tool: ToolUse, print = printConfig): Agent {
+function codexWith(
+  name: string,
+  model: string,
+  tool: ToolUse,
+  client = CODEX.id,
+  print = (model: string, gatewayUrl: string) => printConfig(model, gatewayUrl, false),
+): Agent {
   return {
-    ...CODEX,
+    ...PROGRAM,
     name,
+    client,
     models: [model, "agents-small-model"],
     tool,
     start({ home, gatewayUrl, key }, { prompt }) {
@@ -59,29 +80,15 @@ function codexWith(name: string, model: string, tool: ToolUse, print = printConf
   };
 }
 
-function printConfig(model: string, gatewayUrl: string): string {
-  return `
-model = "${model}"
-model_provider = "tollgate"
-check_for_update_on_startup = false
-[analytics]
-enabled = false
-[model_providers.tollgate]
-name = "Tollgate"
-base_url = "${gatewayUrl}/v1"
-env_key = "TOLLGATE_KEY"
-wire_api = "responses"
-request_max_retries = 1
-stream_max_retries = 1
-`;
+/** Settings of a run that are no settings of a gateway: without calls of other hosts. */
+const QUIET = "check_for_update_on_startup = false\nanalytics = { enabled = false }\n";
+
+/** Fails at once instead of retrying. The settings end in the table of the provider. */
+function printConfig(model: string, gatewayUrl: string, isSocket: boolean): string {
+  const settings = printCodexProvider({ url: gatewayUrl, model }, isSocket);
+  return `${QUIET}${settings}\nrequest_max_retries = 1\nstream_max_retries = 1\n`;
 }
 
 function printBaseUrl(model: string, gatewayUrl: string): string {
-  return `
-model = "${model}"
-openai_base_url = "${gatewayUrl}/v1"
-check_for_update_on_startup = false
-[analytics]
-enabled = false
-`;
+  return `${QUIET}${printCodexBaseUrl({ url: gatewayUrl, model })}\n`;
 }

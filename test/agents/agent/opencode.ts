@@ -1,5 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { OPENCODE, opencodeSettings } from "../../../src/clients/opencode.ts";
 import type { Agent } from "./agent.ts";
 
 const MODELS = ["agents-model", "agents-small-model"] as const;
@@ -14,6 +15,7 @@ export const opencodeResponses: Agent = opencodeWith("opencode-responses", "resp
 function opencodeWith(name: string, surface: Agent["surface"], library: string): Agent {
   return {
     name,
+    client: OPENCODE.id,
     pack: {
       name: "opencode-ai",
       version: "1.18.33",
@@ -42,22 +44,17 @@ const NO_DOWNLOADS = {
 };
 
 function printConfig(library: string, gatewayUrl: string, key: string): string {
-  const limit = { context: 100_000, output: 8_000 };
-  const [main, small] = MODELS;
+  const limits = { contextWindow: 100_000, outputTokensMax: 8_000 };
+  const [main, small] = [
+    { id: MODELS[0], ...limits },
+    { id: MODELS[1], ...limits },
+  ] as const;
   return JSON.stringify({
+    ...opencodeSettings({ url: gatewayUrl, key, models: [main, small], library }),
     autoupdate: false,
     share: "disabled",
     permission: { "*": "allow" },
-    model: `tollgate/${main}`,
-    small_model: `tollgate/${small}`,
+    small_model: `tollgate/${small.id}`,
     enabled_providers: ["tollgate"],
-    provider: {
-      tollgate: {
-        npm: library,
-        name: "Tollgate",
-        options: { baseURL: `${gatewayUrl}/v1`, apiKey: key },
-        models: { [main]: { name: main, limit }, [small]: { name: small, limit } },
-      },
-    },
   });
 }

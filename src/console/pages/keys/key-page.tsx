@@ -135,7 +135,7 @@ function Views({ account, shown, onOpen }: ViewsProps) {
           title: "Use it",
           content: (
             <div className={styles.tab}>
-              <Panel title="Snippets" note="With the address of this gateway and a model of this key.">
+              <Panel title="Snippets" note="With the address of this gateway and the models of this key.">
                 <SnippetTabs account={account} models={shown.models} />
               </Panel>
             </div>

@@ -1,11 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
+import type { ClientFacts } from "../../../clients/client.ts";
+import { printSnippets } from "../../../clients/clients.ts";
 import { CodeBlock } from "../../parts/code-block.tsx";
 import { SecretDialog } from "../../parts/dialog.tsx";
 import { Tabs } from "../../parts/tabs.tsx";
 import type { Key } from "../../queries/keys.ts";
 import { catalogQuery, type ModelRow } from "../../queries/overview.ts";
 import { setupQuery } from "../../session.ts";
-import { printSnippets } from "../../snippets.ts";
 import styles from "./keys.module.css";
 
 interface SnippetTabsProps {
@@ -15,12 +16,12 @@ interface SnippetTabsProps {
   readonly secret?: string | undefined;
 }
 
-/** Code for every client, with the gateway's address and a model that the key may use. */
+/** Settings for every client, with the gateway's address and the models that the key may use. */
 export function SnippetTabs({ account, models, secret }: SnippetTabsProps) {
   const { data: setup } = useQuery(setupQuery);
   const { data: catalog } = useQuery(catalogQuery(account));
   const url = setup?.public_url ?? location.origin;
-  const snippets = printSnippets({ url, model: chooseModel(catalog?.items ?? [], models), secret });
+  const snippets = printSnippets({ url, models: chooseModels(catalog?.items ?? [], models), secret });
   return (
     <Tabs
       label="Clients"
@@ -41,11 +42,19 @@ export function SnippetTabs({ account, models, secret }: SnippetTabsProps) {
   );
 }
 
-/** A model that answers chats and that the key may use. */
-function chooseModel(catalog: readonly ModelRow[], allowed: Key["models"]): string {
-  const chats = catalog.filter(({ max_output_tokens }) => max_output_tokens > 0);
-  const usable = chats.find(({ id }) => allowed === null || allowed.includes(id));
-  return usable?.id ?? allowed?.[0] ?? "demo";
+/** What the settings show before the catalog is read, or for a key without a model that answers chats. */
+const UNKNOWN_MODEL = { contextWindow: 128_000, outputTokensMax: 16_000 };
+
+/** The models that answer chats and that the key may use. */
+function chooseModels(catalog: readonly ModelRow[], allowed: Key["models"]): ClientFacts["models"] {
+  const [first, ...others] = catalog
+    .filter(({ id, max_output_tokens }) => max_output_tokens > 0 && (allowed?.includes(id) ?? true))
+    .map(({ id, context_window, max_output_tokens }) => ({
+      id,
+      contextWindow: context_window,
+      outputTokensMax: max_output_tokens,
+    }));
+  return first ? [first, ...others] : [{ id: allowed?.[0] ?? "demo", ...UNKNOWN_MODEL }];
 }
 
 interface IssuedSecretProps {

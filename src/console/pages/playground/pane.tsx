@@ -1,11 +1,11 @@
 import { Link } from "@tanstack/react-router";
+import { quoteForShell } from "../../../clients/shell.ts";
 import { printUsd } from "../../../domain/money.ts";
 import { formatCount, formatExact } from "../../format.ts";
 import { Badge, type Tone } from "../../parts/badge.tsx";
 import { CodeBlock } from "../../parts/code-block.tsx";
 import { Money } from "../../parts/money.tsx";
 import { Panel } from "../../parts/panel.tsx";
-import { quoteForShell } from "../../snippets.ts";
 import { type Answer, releasedOf } from "./answer.ts";
 import styles from "./playground.module.css";
 import type { Chat, ChatRequest, ChatStep } from "./use-chat.ts";

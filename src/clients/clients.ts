@@ -1,0 +1,43 @@
+import { CLAUDE_CODE } from "./claude-code.ts";
+import type { Client, ClientFacts, Snippet } from "./client.ts";
+import { CLINE } from "./cline.ts";
+import { CODEX, CODEX_BASE_URL, CODEX_WEBSOCKET } from "./codex.ts";
+import { CONTINUE, ZED } from "./editors.ts";
+import { GEMINI_CLI } from "./gemini-cli.ts";
+import {
+  ANTHROPIC_JS,
+  ANTHROPIC_PYTHON,
+  CURL,
+  GOOGLE_JS,
+  GOOGLE_PYTHON,
+  OPENAI_JS,
+  OPENAI_PYTHON,
+} from "./libraries.ts";
+import { OPENCODE } from "./opencode.ts";
+import { QWEN_CODE } from "./qwen-code.ts";
+
+/** Every client that has settings, in the order in which the console and the command line show them. */
+export const CLIENTS: readonly Client[] = [
+  CURL,
+  OPENAI_PYTHON,
+  OPENAI_JS,
+  ANTHROPIC_PYTHON,
+  ANTHROPIC_JS,
+  GOOGLE_PYTHON,
+  GOOGLE_JS,
+  CLAUDE_CODE,
+  CODEX,
+  CODEX_WEBSOCKET,
+  CODEX_BASE_URL,
+  GEMINI_CLI,
+  OPENCODE,
+  QWEN_CODE,
+  CLINE,
+  CONTINUE,
+  ZED,
+];
+
+/** Prints the settings of clients. The secret stands in lines of a shell only. */
+export function printSnippets(facts: ClientFacts, clients = CLIENTS): readonly Snippet[] {
+  return clients.map(({ id, title, note, print }) => ({ id, title, note, code: print(facts) }));
+}

@@ -1,0 +1,20 @@
+import { CLINE, clineArguments } from "../../../src/clients/cline.ts";
+import type { Agent } from "./agent.ts";
+
+const MODELS = ["agents-model", "agents-small-model"] as const;
+
+/** Cline without a terminal, with a provider that its own command stores. */
+export const cline: Agent = {
+  name: "cline",
+  client: CLINE.id,
+  pack: { name: "cline", version: "3.0.65", programs: ["@cline/cli-*/bin/cline", "cline/bin/cline"] },
+  surface: "chat",
+  models: MODELS,
+  tool: {
+    name: "run_commands",
+    input: ({ command }) => ({ commands: [command] }),
+    result: ({ result }) => result,
+  },
+  setUp: ({ gatewayUrl, key }) => clineArguments({ url: gatewayUrl, key, model: MODELS[0] }),
+  start: (_place, { prompt }) => ({ args: ["--auto-approve", "true", prompt], environment: {} }),
+};

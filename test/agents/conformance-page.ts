@@ -1,0 +1,125 @@
+import { resolve } from "node:path";
+import { devDependencies } from "../../package.json";
+import { CLIENTS } from "../../src/clients/clients.ts";
+import type { Agent } from "./agent/agent.ts";
+import { AGENTS } from "./agent/all.ts";
+import { UPSTREAMS, type UpstreamKind } from "./env.ts";
+import type { CaseResult } from "./run-case.ts";
+
+const PAGE = resolve(import.meta.dir, "../../docs/conformance.md");
+const HEAD = "| client | run | version | upstream | over | what works | date |";
+
+/** One row of the page: an agent with an upstream, in its last run. */
+export interface PageLine {
+  readonly client: string;
+  readonly run: string;
+  readonly version: string;
+  readonly upstream: string;
+  readonly transport: string;
+  readonly works: string;
+  readonly date: string;
+}
+
+/** Clients that the tests of the repository run, with the package whose version is in package.json. */
+const TESTED: Readonly<
+  Record<string, { readonly package?: keyof typeof devDependencies; readonly by: string }>
+> = {
+  curl: { by: "test/docs/docs.test.ts" },
+  "openai-js": { package: "openai", by: "test/clients/openai.test.ts" },
+  "anthropic-js": { package: "@anthropic-ai/sdk", by: "test/clients/anthropic.test.ts" },
+  "google-js": { package: "@google/genai", by: "test/clients/google.test.ts" },
+};
+
+export function lineOf(agent: Agent, upstream: UpstreamKind, { problems, requests }: CaseResult): PageLine {
+  const isSocket = requests.some(({ status }) => status === 101);
+  return {
+    client: titleOf(agent.client),
+    run: agent.name,
+    version: agent.pack.version,
+    upstream,
+    transport: isSocket ? "WebSocket" : "HTTP",
+    works: problems.length === 0 ? "all" : `fails: ${problems.join("; ").replaceAll("|", "/")}`,
+    date: new Date().toISOString().slice(0, 10),
+  };
+}
+
+/** Replaces the line of the same agent and upstream, and keeps all others. */
+export async function addToPage(line: PageLine): Promise<void> {
+  const others = readLines(await readPage()).filter(
+    ({ run, upstream }) => run !== line.run || upstream !== line.upstream,
+  );
+  await Bun.write(PAGE, printPage([...others, line]));
+}
+
+export async function readPage(): Promise<string> {
+  const page = Bun.file(PAGE);
+  return (await page.exists()) ? await page.text() : "";
+}
+
+/** Reads the table of runs. */
+export function readLines(page: string): readonly PageLine[] {
+  const lines = page.split("\n");
+  const start = lines.indexOf(HEAD);
+  const end = lines.indexOf("", start);
+  return start < 0 ? [] : lines.slice(start + 2, end < 0 ? undefined : end).map(readLine);
+}
+
+function readLine(text: string): PageLine {
+  const cells = text.split("|").map((cell) => cell.trim());
+  const [, client = "", run = "", version = "", upstream = "", transport = "", works = "", date = ""] = cells;
+  return { client, run: run.replaceAll("`", ""), version, upstream, transport, works, date };
+}
+
+export function printPage(lines: readonly PageLine[]): string {
+  const run = new Set(lines.map(({ client }) => client));
+  const others = CLIENTS.filter(({ title }) => !run.has(title));
+  return `# Conformance
+
+For developers who want to know which client runs, with which version and upstream. Written by
+\`bun run agents --page\`: edit \`test/agents/conformance-page.ts\` instead.
+
+## Agents
+
+Each agent runs as its user would start it, with the settings that \`bun tollgate clients\` prints, through a gateway in
+its own process to one scripted upstream. The model calls a tool of the agent, reads the result and ends the task.
+
+"All" means: the task is done, the provider would accept every request, every request has the outcome \`ok\`, the charge
+equals the reported usage to the nano-dollar, nothing is still held, and the audit finds no problem. A row is the last run
+of its agent and upstream; a pair without a row has not run.
+
+${HEAD}
+|---|---|---|---|---|---|---|
+${[...lines].sort(compareLines).map(printLine).join("\n")}
+
+## Other clients
+
+| client | version | tested by |
+|---|---|---|
+${others.map(({ id, title }) => printOther(id, title)).join("\n")}
+`;
+}
+
+function printLine({ client, run, version, upstream, transport, works, date }: PageLine): string {
+  return `| ${[client, `\`${run}\``, version, upstream, transport, works, date].join(" | ")} |`;
+}
+
+function printOther(id: string, title: string): string {
+  const { package: name, by } = TESTED[id] ?? {};
+  return `| ${title} | ${name ? devDependencies[name] : ""} | ${by ? `every run of \`${by}\`` : "not run"} |`;
+}
+
+function compareLines(one: PageLine, other: PageLine): number {
+  return placeOf(one) - placeOf(other);
+}
+
+/** The place of a line: agents in their own order, and upstreams within. */
+function placeOf({ run, upstream }: PageLine): number {
+  const agent = AGENTS.findIndex(({ name }) => name === run);
+  return agent * UPSTREAMS.length + UPSTREAMS.findIndex((kind) => kind === upstream);
+}
+
+function titleOf(id: string): string {
+  const client = CLIENTS.find((each) => each.id === id);
+  if (!client) throw new Error(`There is no client ${id}`);
+  return client.title;
+}
