@@ -1,4 +1,4 @@
-import type { Client } from "./client.ts";
+import type { Client, ClientFacts } from "./client.ts";
 import { KEY_VARIABLE, quoteForShell, withSecret } from "./shell.ts";
 
 const HELLO = "Hello, Tollgate!";
@@ -42,15 +42,19 @@ export const OPENAI_JS: Client = {
   id: "openai-js",
   title: "OpenAI · JS",
   note: "npm install openai",
-  print: ({ url, models: [{ id }] }) => `import OpenAI from "openai";
+  print: printOpenai,
+};
+
+function printOpenai({ url, models: [{ id }] }: ClientFacts): string {
+  return `import OpenAI from "openai";
 
 const client = new OpenAI({ baseURL: "${url}/v1", apiKey: ${SCRIPT_KEY} });
 const answer = await client.chat.completions.create({
   model: ${JSON.stringify(id)},
   messages: [{ role: "user", content: "${HELLO}" }],
 });
-console.log(answer.choices[0].message.content);`,
-};
+console.log(answer.choices[0].message.content);`;
+}
 
 export const ANTHROPIC_PYTHON: Client = {
   id: "anthropic-python",
@@ -72,7 +76,11 @@ export const ANTHROPIC_JS: Client = {
   id: "anthropic-js",
   title: "Anthropic · JS",
   note: "npm install @anthropic-ai/sdk",
-  print: ({ url, models: [{ id }] }) => `import Anthropic from "@anthropic-ai/sdk";
+  print: printAnthropic,
+};
+
+function printAnthropic({ url, models: [{ id }] }: ClientFacts): string {
+  return `import Anthropic from "@anthropic-ai/sdk";
 
 const client = new Anthropic({ baseURL: "${url}", apiKey: ${SCRIPT_KEY} });
 const answer = await client.messages.create({
@@ -80,8 +88,8 @@ const answer = await client.messages.create({
   max_tokens: 1024,
   messages: [{ role: "user", content: "${HELLO}" }],
 });
-console.log(answer.content);`,
-};
+console.log(answer.content);`;
+}
 
 export const GOOGLE_PYTHON: Client = {
   id: "google-python",
@@ -106,7 +114,11 @@ export const GOOGLE_JS: Client = {
   id: "google-js",
   title: "Google · JS",
   note: "npm install @google/genai",
-  print: ({ url, models: [{ id }] }) => `import { GoogleGenAI } from "@google/genai";
+  print: printGoogle,
+};
+
+function printGoogle({ url, models: [{ id }] }: ClientFacts): string {
+  return `import { GoogleGenAI } from "@google/genai";
 
 const client = new GoogleGenAI({
   apiKey: ${SCRIPT_KEY},
@@ -116,5 +128,5 @@ const answer = await client.models.generateContent({
   model: ${JSON.stringify(id)},
   contents: "${HELLO}",
 });
-console.log(answer.text);`,
-};
+console.log(answer.text);`;
+}

@@ -1,12 +1,14 @@
 import { resolve } from "node:path";
 import { devDependencies } from "../../package.json";
 import { CLIENTS } from "../../src/clients/clients.ts";
+import { ANTHROPIC_PYTHON_VERSION } from "../clients/python-packages.ts";
 import type { Agent } from "./agent/agent.ts";
 import { AGENTS } from "./agent/all.ts";
 import { UPSTREAMS, type UpstreamKind } from "./env.ts";
 import type { CaseResult } from "./run-case.ts";
 
 const PAGE = resolve(import.meta.dir, "../../docs/conformance.md");
+const UPSTREAM_ORDER: readonly string[] = UPSTREAMS;
 const HEAD = "| client | run | version | upstream | over | what works | date |";
 
 /** One row of the page: an agent with an upstream, in its last run. */
@@ -20,14 +22,18 @@ export interface PageLine {
   readonly date: string;
 }
 
-/** Clients that the tests of the repository run, with the package whose version is in package.json. */
-const TESTED: Readonly<
-  Record<string, { readonly package?: keyof typeof devDependencies; readonly by: string }>
-> = {
+interface TestedClient {
+  readonly version?: string;
+  readonly by: string;
+}
+
+/** Clients that tests of the repository run, with the version that they run. */
+const TESTED: Readonly<Record<string, TestedClient>> = {
   curl: { by: "test/docs/docs.test.ts" },
-  "openai-js": { package: "openai", by: "test/clients/openai.test.ts" },
-  "anthropic-js": { package: "@anthropic-ai/sdk", by: "test/clients/anthropic.test.ts" },
-  "google-js": { package: "@google/genai", by: "test/clients/google.test.ts" },
+  "openai-js": { version: devDependencies.openai, by: "test/clients/openai.test.ts" },
+  "anthropic-python": { version: ANTHROPIC_PYTHON_VERSION, by: "test/clients/python-tool-runner.test.ts" },
+  "anthropic-js": { version: devDependencies["@anthropic-ai/sdk"], by: "test/clients/anthropic.test.ts" },
+  "google-js": { version: devDependencies["@google/genai"], by: "test/clients/google.test.ts" },
 };
 
 export function lineOf(agent: Agent, upstream: UpstreamKind, { problems, requests }: CaseResult): PageLine {
@@ -104,8 +110,8 @@ function printLine({ client, run, version, upstream, transport, works, date }: P
 }
 
 function printOther(id: string, title: string): string {
-  const { package: name, by } = TESTED[id] ?? {};
-  return `| ${title} | ${name ? devDependencies[name] : ""} | ${by ? `every run of \`${by}\`` : "not run"} |`;
+  const { version = "", by } = TESTED[id] ?? {};
+  return `| ${title} | ${version} | ${by ? `every run of \`${by}\`` : "not run"} |`;
 }
 
 function compareLines(one: PageLine, other: PageLine): number {
@@ -115,7 +121,7 @@ function compareLines(one: PageLine, other: PageLine): number {
 /** The place of a line: agents in their own order, and upstreams within. */
 function placeOf({ run, upstream }: PageLine): number {
   const agent = AGENTS.findIndex(({ name }) => name === run);
-  return agent * UPSTREAMS.length + UPSTREAMS.findIndex((kind) => kind === upstream);
+  return agent * UPSTREAMS.length + UPSTREAM_ORDER.indexOf(upstream);
 }
 
 function titleOf(id: string): string {

@@ -106,7 +106,12 @@ function printConfig(
     api_key: apiKey,
     ...(kind === "openai+responses" && { responses: true }),
   };
-  const price = { input: `${PRICE.input}.00`, output: `${PRICE.output}.00` };
+  const price = {
+    input: `${PRICE.input}.00`,
+    output: `${PRICE.output}.00`,
+    // Codex offers a search that runs at the provider, which a model serves only with a fee.
+    ...(kind === "openai+responses" && { tools: { web_search: "0.01" } }),
+  };
   const model = (name: string) => ({
     // The gateway cannot derive from these model names that the models reason.
     routes: [{ upstream: "scripted", model: name, reasoning: isAnthropic ? "adaptive" : "effort" }],

@@ -1,6 +1,6 @@
 /** The most files and lines of each room of folders. A raise says why, in its commit. */
 export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly lines: number }>> = {
-  cli: { files: 48, lines: 5600 },
+  cli: { files: 50, lines: 5750 },
   app: { files: 22, lines: 2450 },
   config: { files: 36, lines: 4700 },
   http: { files: 31, lines: 3900 },

@@ -4,11 +4,12 @@ import { answerNeutrally } from "../support/format-pairs/format-pair.ts";
 import { neutralAnswer } from "../support/format-pairs/neutral-answer.ts";
 import { requirePythonPackages } from "../support/installed-programs.ts";
 import { runProgram } from "../support/run-program.ts";
+import { ANTHROPIC_PYTHON_VERSION } from "./python-packages.ts";
 import { CLAUDE, GPT, translatingGateway } from "./translating-gateway.ts";
 
 const INSTALL_MAX_MS = 300_000;
 /** Its tool runner asks for threads by default, as that of the JavaScript SDK does. */
-const PACKAGE = "anthropic==2.12.0";
+const PACKAGE = `anthropic==${ANTHROPIC_PYTHON_VERSION}`;
 
 const { upstream, settings } = translatingGateway();
 let packages: string;

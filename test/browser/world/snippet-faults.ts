@@ -26,10 +26,29 @@ const CHECKS: Readonly<Record<string, Check>> = {
   curl: runCurl,
   "OpenAI · Python": checkPython,
   "OpenAI · JS": (code) => checkScript(code),
+  "Anthropic · Python": checkPython,
   "Anthropic · JS": (code) => checkScript(code),
-  "Claude Code": (code) => run(["sh", "-n"], code),
+  "Google · Python": checkPython,
+  "Google · JS": (code) => checkScript(code),
+  "Claude Code": checkShell,
   Codex: checkCodex,
-  opencode: checkOpencode,
+  "Codex · WebSocket": checkCodex,
+  "Codex · built-in provider": (code, { url }) =>
+    findOtherAddress(Bun.TOML.parse(code), ["openai_base_url"], `${url}/v1`),
+  "Gemini CLI": checkShell,
+  opencode: (code, { url }) =>
+    findOtherAddress(JSON.parse(code), ["provider", "tollgate", "options", "baseURL"], `${url}/v1`),
+  "Qwen Code": (code, { url }) =>
+    findOtherAddress(JSON.parse(code), ["modelProviders", "openai", "0", "baseUrl"], `${url}/v1`),
+  Cline: checkShell,
+  Continue: (code, { url }) =>
+    findOtherAddress(Bun.YAML.parse(code), ["models", "0", "apiBase"], `${url}/v1`),
+  Zed: (code, { url }) =>
+    findOtherAddress(
+      JSON.parse(code),
+      ["language_models", "openai_compatible", "Tollgate", "api_url"],
+      `${url}/v1`,
+    ),
 };
 
 /** The command is run as it stands, and must bring an answer of the gateway. */
@@ -51,16 +70,18 @@ function checkScript(code: string): undefined {
   new Bun.Transpiler({ loader: "js" }).transformSync(code);
 }
 
-function checkCodex(code: string, { url }: SnippetFacts): string | undefined {
-  const { model_providers: providers } = Bun.TOML.parse(code) as {
-    readonly model_providers: { readonly tollgate: { readonly base_url: string } };
-  };
-  return providers.tollgate.base_url === `${url}/v1` ? undefined : `it calls ${providers.tollgate.base_url}`;
+function checkShell(code: string): Promise<string | undefined> {
+  return run(["sh", "-n"], code);
 }
 
-function checkOpencode(code: string, { url }: SnippetFacts): string | undefined {
-  const { baseURL } = JSON.parse(code).provider.tollgate.options;
-  return baseURL === `${url}/v1` ? undefined : `it calls ${baseURL}`;
+function checkCodex(code: string, { url }: SnippetFacts): string | undefined {
+  return findOtherAddress(Bun.TOML.parse(code), ["model_providers", "tollgate", "base_url"], `${url}/v1`);
+}
+
+/** Returns the address at a path of settings where it is not the expected one. */
+function findOtherAddress(settings: unknown, path: readonly string[], expected: string): string | undefined {
+  const found = path.reduce<unknown>((value, name) => Object(value)[name], settings);
+  return found === expected ? undefined : `it calls ${found}`;
 }
 
 /** Returns what the program writes to stderr when it refuses its input. */
