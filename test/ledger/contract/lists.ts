@@ -144,7 +144,7 @@ export function describeLists(env: LedgerEnv): void {
         creditLimit: 0n,
         createdAtMs: NOON_MS,
       });
-      expect(single).toEqual(await env.ledger.wallet(env.walletId));
+      expect(await env.ledger.wallet(env.walletId)).toEqual(single);
     });
 
     test("has each wallet of the first page's time once, whatever is created meanwhile", async () => {
