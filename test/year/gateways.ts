@@ -70,6 +70,8 @@ export class Gateways implements Desk {
     if (job === "auto") return this.#finishPayments();
     await this.#runAll(job);
     if (job === "plans") await this.#finishPlans();
+    // A pass books what a death in the middle of a reading has left.
+    if (job === "billing") await this.#runAll("plans");
   }
 
   async close(): Promise<void> {
@@ -91,6 +93,11 @@ export class Gateways implements Desk {
     if (act.kind === "command" && declined === "conflict") {
       const subscription = await findSubscription(database, act.subscriptionId);
       return subscription?.version === act.version + 1 ? {} : answer;
+    }
+    if (act.kind === "command_billed" && declined === "conflict") {
+      const subscription = await findSubscription(database, act.subscriptionId);
+      if ((subscription?.version ?? 0) <= act.version) return answer;
+      return this.act({ kind: "read_billed", stripeId: act.stripeId });
     }
     if (act.kind === "redeem" && declined === "unknown_item") return {};
     if (act.kind === "codes" && declined === "conflict") return this.act({ ...act, id: `${act.id}-again` });

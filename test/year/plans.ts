@@ -19,7 +19,7 @@ export const PLANS: readonly Plan[] = [
   },
   { ...PRO, id: "thirty", period: "30d", grant: parseUsd("21.000000001"), lateDays: 3 },
   {
-    ...{ ...PRO, id: "weekly", period: "7d", grant: parseUsd("6.123456789"), carryOver: 1 },
+    ...{ ...PRO, id: "weekly", period: "7d", grant: parseUsd("6.123456789"), lateDays: 4 },
     ...{ price: parseUsd("5.49"), sale: { graceDays: 2, stripePrice: "price_weekly" } },
   },
   { ...PRO, id: "dear", grant: parseUsd("499.99"), carryOver: 2 },

@@ -1,5 +1,5 @@
 import { printObjectEvent, type ScriptedStripe, signEvent } from "../support/scripted-stripe.ts";
-import { drawOne, type RandomSource } from "../support/seeded-random.ts";
+import { drawInteger, drawOne, type RandomSource } from "../support/seeded-random.ts";
 import type { StripeInvoice } from "../support/stripe-subscriptions.ts";
 import type { AccountYear, PaymentYear } from "./account-year.ts";
 import type { Act } from "./acts.ts";
@@ -8,7 +8,10 @@ import { PRICE_IDS } from "./plans.ts";
 
 const CENT = 10_000_000n;
 const DAY_MS = 86_400_000;
-const BILLED_ACTS = ["decline", "mend", "mend", "pay", "pay", "end", "cancel", "change"] as const;
+const BILLED_ACTS = [
+  ...["decline", "decline", "mend", "mend", "mend", "pay", "pay"],
+  ...["end", "cancel", "change", "change", "balance"],
+];
 const PRORATIONS = ["none", "create_prorations", "always_invoice"] as const;
 
 /** An event on its way, and what it must lead to. Both may happen any number of times. */
@@ -41,6 +44,12 @@ interface Dispute {
   readonly endsAtMs: number;
 }
 
+/** A subscription at Stripe, and whose it is. */
+interface Bought {
+  readonly account: AccountYear;
+  readonly billed: BilledReckoning;
+}
+
 /** What a refund or dispute has taken of a payment, and of its credit. */
 interface Taken {
   readonly reversed: bigint;
@@ -57,7 +66,7 @@ export class StripeYear {
   readonly #seen = new Map<string, "taken" | "ended">();
   /** What refunds and disputes of each payment have taken, and not given back. */
   readonly #taken = new Map<string, Map<string, Taken>>();
-  readonly #billed = new Map<string, { readonly account: AccountYear; readonly billed: BilledReckoning }>();
+  readonly #billed = new Map<string, Bought>();
   #serial = 0;
 
   constructor(stripe: ScriptedStripe, draw: RandomSource) {
@@ -101,6 +110,7 @@ export class StripeYear {
     const kind = drawOne(draw, BILLED_ACTS);
     if (kind === "decline") billing.behaviours.set(customer, "declined");
     if (kind === "mend") billing.behaviours.set(customer, "ok");
+    if (kind === "balance") billing.balances.set(customer, drawInteger(draw, 1, 2_500));
     const isLong = endedS !== null && endedS * 1_000 < nowMs - 30 * DAY_MS;
     if (kind === "pay" && !isLong) for (const invoice of billing.openInvoices(id)) billing.pay(invoice);
     if (endedS === null) {
@@ -152,12 +162,15 @@ export class StripeYear {
     }
   }
 
-  /** Sends the events that the scripted Stripe has raised. Those of subscriptions may be lost. */
+  /** Sends the events that the scripted Stripe has raised. All those of subscriptions may be lost at once. */
   raise(nowMs: number): void {
+    const isLost = this.#draw() < 0.2;
     for (const { type, object } of this.#stripe.books.takeEvents()) {
       const bought = this.#billed.get(/sub_\w+/.exec(JSON.stringify(object))?.[0] ?? "");
-      if (bought) this.#raiseBilled(bought, nowMs, [type, object]);
-      else {
+      if (bought) {
+        this.#own(bought, type, object);
+        if (!isLost) this.#send(bought.account, nowMs, [type, object], { reads: () => bought.billed });
+      } else {
         const intentId = "payment_intent" in object ? String(object.payment_intent) : undefined;
         const found = this.#owners.get(intentId ?? "");
         this.#send(found?.account, nowMs, [type, object], {
@@ -168,16 +181,10 @@ export class StripeYear {
     }
   }
 
-  #raiseBilled(
-    { account, billed }: { readonly account: AccountYear; readonly billed: BilledReckoning },
-    nowMs: number,
-    event: readonly [type: string, object: object],
-  ): void {
-    const [type, object] = event;
+  /** The payment of an invoice may be refunded, whether or not the program knows of it. */
+  #own({ account, billed }: Bought, type: string, object: object): void {
     const invoice = "id" in object ? this.#stripe.books.billing.invoices.get(String(object.id)) : undefined;
     if (type === "invoice.paid" && invoice?.intent) this.own(account, paymentOf(billed, invoice));
-    if (this.#draw() < 0.1) return;
-    this.#send(account, nowMs, event, { reads: () => billed });
   }
 
   readonly #owners = new Map<string, { readonly account: AccountYear; readonly payment: PaymentYear }>();

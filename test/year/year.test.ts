@@ -7,12 +7,12 @@ import { startScriptedStripe, WEBHOOK_SECRET } from "../support/scripted-stripe.
 import { createLocalDesk } from "./desk.ts";
 import { Year } from "./year.ts";
 
-const SEED = Number(process.env.TEST_YEAR_SEED ?? 1);
+const SEED = Number(process.env.TEST_YEAR_SEED ?? 7);
 const ACCOUNTS = Number(process.env.TEST_YEAR_ACCOUNTS ?? 200);
 const IS_FULL = process.env.TEST_YEAR === "full";
 const SIZE = IS_FULL
   ? { accounts: ACCOUNTS, stepHours: 12, busy: 0.3 }
-  : { accounts: 7, stepHours: 60, busy: 0.7 };
+  : { accounts: 3, stepHours: 150, busy: 0.9 };
 
 test("a year of accounts on five plans equals its reckoning to the nano, line by line", async () => {
   const storage = await openTempStorage("sqlite");
@@ -44,7 +44,7 @@ test("a year of accounts on five plans equals its reckoning to the nano, line by
   });
   const report = await year.play();
   if (IS_FULL) console.log(JSON.stringify(report));
-  expect(report.accounts).toBe(SIZE.accounts);
+  expect([report.accounts, report.invoices > 0]).toEqual([SIZE.accounts, true]);
   await stripe.stop();
   await storage.close();
 }, 3_600_000);
