@@ -18,7 +18,7 @@ const SIZE = IS_FULL
   : { accounts: 3, stepHours: 36, busy: 1, days: 6, standstillDays: 0, finishDays: 4 };
 const KILLS = IS_FULL ? Number.POSITIVE_INFINITY : 2;
 /** On a busy machine, a job of 200 accounts takes seconds. */
-const LIFE_MS = IS_FULL ? 15_000 : 1_500;
+const LIFE_MS = IS_FULL ? Math.max(1_500, 75 * ACCOUNTS) : 1_500;
 /** Calls of the shop, in lists that go on side by side. */
 const [LISTS, CALLS] = IS_FULL ? [8, 12] : [4, 8];
 const TEST_MS_MAX = 7_200_000;
