@@ -35,4 +35,9 @@ export const qwenCode: Agent = {
   },
 };
 
-const QUIET = { privacy: { usageStatisticsEnabled: false }, general: { disableAutoUpdate: true } };
+/** Settings of a run that are no settings of a gateway. In a terminal of its own, a busy machine loses outputs. */
+const QUIET = {
+  privacy: { usageStatisticsEnabled: false },
+  general: { disableAutoUpdate: true },
+  tools: { shell: { enableInteractiveShell: false } },
+};
