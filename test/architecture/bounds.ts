@@ -2,7 +2,7 @@
 export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly lines: number }>> = {
   cli: { files: 50, lines: 5750 },
   app: { files: 22, lines: 2450 },
-  config: { files: 36, lines: 4700 },
+  config: { files: 37, lines: 4700 },
   http: { files: 31, lines: 3900 },
   "http/console": { files: 62, lines: 8970 },
   backup: { files: 5, lines: 850 },

@@ -7,7 +7,7 @@ import { listSources } from "../../src/app/console-build.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 /** The first view with its chart, gzipped. */
-const FIRST_VIEW_MAX = 150 * 1024;
+const FIRST_VIEW_MAX = 152 * 1024;
 
 interface Manifest {
   readonly html: string;

@@ -11,8 +11,11 @@ import {
   scriptedRoute,
   scriptedUpstream,
   scriptedUpstreams,
+  TEST_PRICE,
 } from "../support/test-catalog.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
+
+const TIERED = { ...TEST_PRICE, tiers: { flex: TEST_PRICE } };
 
 /** Starts a gateway with Redis and metrics, whose model `breaks` fails and whose model `lies` reports too much. */
 export async function startMonitoredGateway(): Promise<TestGateway> {
@@ -22,6 +25,10 @@ export async function startMonitoredGateway(): Promise<TestGateway> {
       ...["chat", "breaks", "lies"].map((name) => scriptedModel(name, "openai")),
       scriptedModel("claude", "anthropic"),
       scriptedModel("pooled", "openai", { routes: [scriptedRoute("pool", "pooled")] }),
+      scriptedModel("tiered", "openai", {
+        price: TIERED,
+        routes: [scriptedRoute("scripted-openai", "tiered", { price: TIERED })],
+      }),
     ],
     upstreams: (scripted) => [
       ...scriptedUpstreams(scripted),
@@ -61,6 +68,7 @@ export async function sendTraffic(gateway: TestGateway): Promise<void> {
     post(gateway, MESSAGES, { max_tokens: 50 }),
     post(gateway, MESSAGES, { max_tokens: 50, stream: true }),
     post(gateway, CHAT, { model: "pooled" }),
+    post(gateway, CHAT, { model: "tiered", service_tier: "flex" }),
     post(gateway, CHAT, { model: "breaks" }),
     post(gateway, CHAT, { model: "lies" }),
     post(gateway, CHAT, { model: "unheard of" }),

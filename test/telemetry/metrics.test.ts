@@ -27,6 +27,8 @@ test("every possible count is printed as 0 from the start", async () => {
     'tollgate_limiter_decisions_total{store="memory",outcome="concurrency"}': 0,
     'tollgate_limiter_decisions_total{store="none",outcome="unavailable"}': 0,
     tollgate_limiter_gateways: 0,
+    tollgate_plan_failures_total: 0,
+    tollgate_plan_periods_total: 0,
   });
 });
 
@@ -86,6 +88,8 @@ test("the first call for an upstream creates its series, with the usual outcomes
     'tollgate_usage_above_bound_total{upstream="a",kind="input"}': 0,
     'tollgate_usage_above_bound_total{upstream="a",kind="output"}': 0,
     'tollgate_usage_above_bound_total{upstream="a",kind="units"}': 0,
+    'tollgate_usage_above_bound_total{upstream="a",kind="calls"}': 0,
+    'tollgate_usage_above_bound_total{upstream="a",kind="tier"}': 0,
   });
 });
 

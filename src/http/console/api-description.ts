@@ -114,7 +114,7 @@ function complete(described: Operation, path: string): Operation {
 
 /** Answers of routes that send no JSON, which carry no schema. */
 function describeOther(path: string): Record<string, unknown> {
-  const type = path.endsWith(".csv") ? "text/csv" : /\/(live|playground)$/.test(path) && "text/event-stream";
+  const type = /[./]csv$/.test(path) ? "text/csv" : /\/(live|playground)$/.test(path) && "text/event-stream";
   if (!type) return {};
   const description = type === "text/csv" ? "The rows as CSV" : "The events";
   return { 200: { description, content: { [type]: { schema: { type: "string" } } } } };

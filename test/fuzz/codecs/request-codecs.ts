@@ -70,9 +70,14 @@ function printFor(id: CaseId, { wire, request, target }: Printing): boolean {
     // Larger bodies may exceed limits of the gateway that hosts do not have.
     const wire = Object.values(WIRES).find((each) => each.surface === target);
     if (wire && text.length <= READ_AGAIN_CHARS_MAX)
-      unlessRefused(() => wire.parseRequest(text).readChat(), isJudgement);
+      unlessRefused(() => wire.parseRequest(asSent(target, text)).readChat(), isJudgement);
   }
   return true;
+}
+
+/** A body with what Gemini's paths say of it: the route adds the model and the kind of answer. */
+function asSent(target: Surface, text: string): string {
+  return target === "gemini" ? text.replace(/}\s*$/, ',"model":"m","stream":false}') : text;
 }
 
 /** What only the client can make right: calls without results, results without calls, and names of tools. */

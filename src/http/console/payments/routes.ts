@@ -114,7 +114,7 @@ export function paymentsRoutes(parts: Parts) {
     .get(
       "/accounts/:account/wallet/payments/:payment",
       ({ account, params }) =>
-        readPayment(parts, requireStripe(stripe), account.id, requireId(params.payment)),
+        readPayment(parts, () => requireStripe(stripe), account.id, requireId(params.payment)),
       {
         summary: "Find the receipt and the invoice of a payment at Stripe",
         needs: "wallet.read",
@@ -134,10 +134,10 @@ export function paymentsRoutes(parts: Parts) {
 }
 
 /** Finds what Stripe has about a payment of an account, or about the invoice of a plan's credit. */
-async function readPayment({ database }: Parts, stripe: FullStripe, accountId: string, id: string) {
+async function readPayment({ database }: Parts, stripeOf: () => FullStripe, accountId: string, id: string) {
   const [own] = await findReceipts(database, accountId, [id]);
   if (own === undefined) throw new GatewayError("unknown_item");
-  const { receiptUrl, invoiceUrl } = await stripe.readLinks(await findPaidBy(database, accountId, id));
+  const { receiptUrl, invoiceUrl } = await stripeOf().readLinks(await findPaidBy(database, accountId, id));
   return { id, receipt_url: receiptUrl ?? null, invoice_url: invoiceUrl ?? null };
 }
 
