@@ -13,7 +13,12 @@ const ROOT = join(import.meta.dir, "../..");
  * Every file of ours that the pages are made from; a test compares it with what the bundler has read. Separate
  * patterns, because Bun's Glob finds nothing for `**` within braces.
  */
-const SOURCES = ["src/console/**/*", "src/clients/**/*", "src/domain/**/*", "src/http/console/permissions.ts"];
+const SOURCES = [
+  "src/console/**/*",
+  "src/clients/**/*",
+  "src/domain/**/*",
+  "src/http/console/permissions.ts",
+];
 const BUILDER = join(ROOT, "src/console/build.ts");
 /** A build takes about 1 s on an idle machine. A builder that takes longer is killed. */
 const BUILD_MS = 120_000;
