@@ -5,7 +5,7 @@ import { planPeriodStart } from "../domain/plan-period.ts";
 import type { BilledSubscription, PaidInvoice } from "../payments/stripe-billing-shapes.ts";
 import { CURRENCY } from "../payments/stripe-library.ts";
 import { isSamePlan } from "../plans/plan-text.ts";
-import { type Grant, graceEndOf, lateEndOf, type Subscription } from "../plans/subscription.ts";
+import { type Grant, graceEndOf, lateEndOf, type Subscription, UNBEGUN } from "../plans/subscription.ts";
 
 /** The plan that a price at Stripe stands for; without a price, that of the order until its first invoice is paid. */
 export interface Term {
@@ -110,23 +110,17 @@ function begin(
 ): Subscription | undefined {
   if (!first) return undefined;
   return {
+    ...UNBEGUN,
     id: newId,
     accountId,
     state: hasOther ? "ended" : "active",
     plan: first.plan,
-    nextPlan: undefined,
     timeZone: "UTC",
     anchorMs: first.invoice.startsAtMs,
-    anchorPeriod: 0,
-    nextPeriod: 0,
-    periodGrant: 0n,
-    isCancelling: false,
     createdAtMs: nowMs,
     createdBy,
-    pausedAtMs: undefined,
     endedAtMs: hasOther ? nowMs : undefined,
     version: 0,
-    appliedVersion: 0,
     stripeId,
     paidUntilMs: first.invoice.endsAtMs,
   };

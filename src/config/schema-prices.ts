@@ -75,14 +75,17 @@ const APART = {
 export const LongPrices = Mapping({ input: Usd, output: Usd, ...CACHE_PRICES, ...TIER_PRICES });
 
 /** Either `input` and `output`, or one unit; see `price-rules.ts`. */
-export const Prices = Mapping({
+const WRITTEN_PRICES = {
   input: Type.Optional(Usd),
   output: Type.Optional(Usd),
   ...CACHE_PRICES,
   ...APART,
   ...UNIT_PRICES,
   ...TIER_PRICES,
-});
+};
+
+/** What a route costs. */
+export const Prices = Mapping(WRITTEN_PRICES);
 
 /** Either `markup` alone, or prices as of a cost; see `price-rules.ts`. */
 export const Price = Mapping({
@@ -92,10 +95,5 @@ export const Price = Mapping({
       description: 'a factor in quotes, such as "1.15", from 0.0001 to 1000 with at most 4 decimals',
     }),
   ),
-  input: Type.Optional(Usd),
-  output: Type.Optional(Usd),
-  ...CACHE_PRICES,
-  ...APART,
-  ...UNIT_PRICES,
-  ...TIER_PRICES,
+  ...WRITTEN_PRICES,
 });

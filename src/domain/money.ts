@@ -118,6 +118,11 @@ export function formatCents(nanos: Nanos): string {
   return `${signOf(nanos)}$${group(cents / 100n)}.${(cents % 100n).toString().padStart(2, "0")}`;
 }
 
+/** The larger of two amounts or prices. */
+export function mostOf(one: bigint, other: bigint): bigint {
+  return one > other ? one : other;
+}
+
 /** The smaller of two amounts. */
 export function leastOf(one: Nanos, other: Nanos): Nanos {
   return one < other ? one : other;

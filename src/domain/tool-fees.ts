@@ -1,4 +1,4 @@
-import { type PicosPerToken, printPicos } from "./money.ts";
+import { mostOf, type PicosPerToken, printPicos } from "./money.ts";
 
 /**
  * Fees of tools that run at the provider, in pico-USD per call, by the tool's name: `web_search`, `file_search`. A
@@ -81,7 +81,7 @@ export function boundCalls(
 export function dearestCalls({ calls, together, fixed }: CallBound, fees: ToolFees): bigint {
   const always = feesOf(fixed, fees);
   if (together === undefined) return always + feesOf(calls, fees);
-  const dearest = Object.keys(calls).reduce((most, name) => larger(most, fees[name] ?? 0n), 0n);
+  const dearest = Object.keys(calls).reduce((most, name) => mostOf(most, fees[name] ?? 0n), 0n);
   return always + BigInt(together) * dearest;
 }
 
@@ -143,8 +143,4 @@ export function mapToolFees(fees: ToolFees, change: (picos: PicosPerToken) => Pi
 /** A name comes from a request, so that it may be that of a member of every object. */
 function feeOf(fees: ToolFees | undefined, name: string): PicosPerToken | undefined {
   return fees && Object.hasOwn(fees, name) ? fees[name] : undefined;
-}
-
-function larger(one: bigint, other: bigint): bigint {
-  return one > other ? one : other;
 }

@@ -2,7 +2,7 @@
 import { DAY_MS } from "../domain/id-time.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { CreditTotal } from "../ledger/records.ts";
-import { type FigureMonth, monthBefore } from "./months.ts";
+import type { FigureMonth } from "./months.ts";
 
 /** What was granted and what expired in a month, by source. */
 export interface CreditMonth {
@@ -10,15 +10,13 @@ export interface CreditMonth {
   readonly totals: readonly CreditTotal[];
 }
 
-/** Months that are shown, with the running one. */
-export const MONTHS = 6;
 /** Transfers of a month may come so late, where clocks of processes differ. */
 const SETTLED_MS = 3 * DAY_MS;
 
 type CreditReads = Pick<Ledger, "creditTotals">;
 
-/** Reads the months, the running one first. Those that are over for 3 days never change, and are read once. */
-export function createCreditMonths({ ledger, now }: { readonly ledger: CreditReads; now(): number }) {
+/** Reads months. Those that are over for 3 days never change, and are read once. */
+export function createCreditMonths({ ledger }: { readonly ledger: CreditReads }) {
   const kept = new Map<string, readonly CreditTotal[]>();
   const read = async (month: FigureMonth, nowMs: number): Promise<CreditMonth> => {
     const known = kept.get(month.name);
@@ -28,9 +26,7 @@ export function createCreditMonths({ ledger, now }: { readonly ledger: CreditRea
     return { month, totals };
   };
   return {
-    async read(): Promise<readonly CreditMonth[]> {
-      const nowMs = now();
-      const months = Array.from({ length: MONTHS }, (_, back) => monthBefore(nowMs, back));
+    async read(months: readonly FigureMonth[], nowMs: number): Promise<readonly CreditMonth[]> {
       for (const name of kept.keys()) if (!months.some((month) => month.name === name)) kept.delete(name);
       return Promise.all(months.map((month) => read(month, nowMs)));
     },

@@ -5,11 +5,14 @@ import { CREDIT_SOURCES } from "../domain/credit.ts";
 import { type Nanos, printUsd } from "../domain/money.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { printTime } from "../time.ts";
-import { type CreditMonth, createCreditMonths, MONTHS } from "./credit-months.ts";
+import { type CreditMonth, createCreditMonths } from "./credit-months.ts";
 import { marginOf, type PlanMargin, readMargins } from "./margins.ts";
 import { monthBefore } from "./months.ts";
 import { type PlanRevenue, revenueAt, revenueByPlan } from "./revenue.ts";
 import { isLive, readSubscriptions } from "./subscribers.ts";
+
+/** Months that are shown, with the running one. */
+const MONTHS = 6;
 
 export interface FigureParts {
   readonly database: Database;
@@ -28,7 +31,7 @@ export function createFigures(parts: FigureParts) {
       const subscriptions = await readSubscriptions(parts.database, months.at(-1)?.fromMs ?? nowMs);
       const live = subscriptions.filter(isLive);
       const [creditMonths, margins] = await Promise.all([
-        credits.read(),
+        credits.read(months, nowMs),
         readMargins(parts.ledger, live, monthBefore(nowMs, 0)),
       ]);
       const plans = revenueByPlan(live);

@@ -2,7 +2,7 @@
 
 import { MODAL_CLASSES, type ModalPrice, type ModalTokens, modalTokens } from "../domain/modalities.ts";
 import { dearestInput, type Model, type Price } from "../domain/model.ts";
-import type { PicosPerToken } from "../domain/money.ts";
+import { mostOf, type PicosPerToken } from "../domain/money.ts";
 import {
   areWithin,
   boundCalls,
@@ -67,9 +67,9 @@ function callsDefaultOf({ toolCallsDefault = TOOL_CALLS_DEFAULT }: Asked["model"
 /** The dearest input of a request: of audio and images only where it may have some. */
 export function dearestInputOf(price: Price, { input }: RequestHead): PicosPerToken {
   let dearest = dearestInput(price);
-  if (price.audio && input.unbounded) dearest = larger(dearest, dearestModal(price.audio));
+  if (price.audio && input.unbounded) dearest = mostOf(dearest, dearestModal(price.audio));
   if (price.image && (input.unbounded || input.images > 0))
-    dearest = larger(dearest, dearestModal(price.image));
+    dearest = mostOf(dearest, dearestModal(price.image));
   return dearest;
 }
 
@@ -78,8 +78,8 @@ export function dearestOutputOf(
   { output, audio, image }: Price,
   { audioOutput }: RequestHead,
 ): PicosPerToken {
-  const ofImages = larger(output, image?.output ?? 0n);
-  return audioOutput === undefined ? ofImages : larger(ofImages, audio?.output ?? 0n);
+  const ofImages = mostOf(output, image?.output ?? 0n);
+  return audioOutput === undefined ? ofImages : mostOf(ofImages, audio?.output ?? 0n);
 }
 
 /** A usage as it is charged, and whether tokens with a price of their own, or calls, were cut off it. */
@@ -157,9 +157,5 @@ function isLess(kept: ModalTokens | undefined, reported: ModalTokens | undefined
 }
 
 function dearestModal({ input = 0n, cachedInput = 0n }: ModalPrice): PicosPerToken {
-  return larger(input, cachedInput);
-}
-
-function larger(one: bigint, other: bigint): bigint {
-  return one > other ? one : other;
+  return mostOf(input, cachedInput);
 }

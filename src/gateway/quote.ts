@@ -1,5 +1,5 @@
 import { fillApart, type Model, type Price, type Route } from "../domain/model.ts";
-import { type Nanos, nanosToPicos, type PicosPerToken, picosToNanos } from "../domain/money.ts";
+import { mostOf, type Nanos, nanosToPicos, type PicosPerToken, picosToNanos } from "../domain/money.ts";
 import type { TierOffer } from "../domain/tiers.ts";
 import { dearestUnit, findUnpriced, type UnitPrice } from "../domain/units.ts";
 import { BYTES_PER_TOKEN, BYTES_PER_TOKEN_MIN, type UsageBound } from "../domain/usage.ts";
@@ -191,17 +191,17 @@ function highestPrices(plan: QuotedPlan, contextWindow: number, inputTokens: num
   const { request } = plan;
   for (const candidate of plan.candidates) {
     const { price, longPrice = price } = candidate.route;
-    if (price.unit) units = larger(units, dearestUnits(price.unit, request));
-    if (price.tools) units = larger(units, dearestFees(plan, candidate));
+    if (price.unit) units = mostOf(units, dearestUnits(price.unit, request));
+    if (price.tools) units = mostOf(units, dearestFees(plan, candidate));
     for (const each of heldPrices(price, isLong ? longPrice : price, candidate.tier)) {
-      input = larger(input, dearestInputOf(each, request));
-      output = larger(output, dearestOutputOf(each, request));
+      input = mostOf(input, dearestInputOf(each, request));
+      output = mostOf(output, dearestOutputOf(each, request));
     }
   }
   return { input, output, units };
 }
 
-/** The prices of which a hold takes the dearest. */
+/** Returns the prices of a route, standard and long, whose dearest a hold takes. */
 function heldPrices(price: Price, longPrice: Price, tier: TierOffer | undefined): readonly Price[] {
   const both = price === longPrice ? [price] : [price, longPrice];
   return tier ? both.flatMap((each) => offeredPrices(each, tier).map((of) => fillApart(of, each))) : both;
@@ -213,8 +213,4 @@ function dearestUnits(unit: UnitPrice, { units }: RequestHead): bigint {
   const path = units.unpriced ?? findUnpriced(unit, units);
   if (path !== undefined) throw new GatewayError("unpriced_field", { path });
   return BigInt(units.held) * dearestUnit(unit, units);
-}
-
-function larger(one: PicosPerToken, other: PicosPerToken): PicosPerToken {
-  return one > other ? one : other;
 }

@@ -61,7 +61,7 @@ export interface AttributionHeaders {
   readonly run: string | null;
   /** `x-tollgate-max-cost-usd`. */
   readonly maxCost: string | null;
-  /** Which routes it may take; absent where no header says it. */
+  /** Bounds that headers of the request set on its routes; absent without any. */
   readonly preferences?: PreferenceHeaders | undefined;
 }
 

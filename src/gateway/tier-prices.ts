@@ -83,10 +83,8 @@ export function servedPrices(
   const price = pricedAs(prices.price, tier);
   const offered = offer ? offeredPrices(prices.price, offer) : [prices.price];
   if (price && isWithin(price, offered)) return pricesOfTier(prices, tier === "unknown" ? undefined : tier);
-  const { price: charged, cost, tier: chargedTier } = pricesOfTier(prices, asked);
-  return served === "scale" && !price
-    ? { price: charged, cost, tier: chargedTier }
-    : { price: charged, cost, tier: chargedTier, isDoubted: true };
+  const charged = pricesOfTier(prices, asked);
+  return served === "scale" && !price ? charged : { ...charged, isDoubted: true };
 }
 
 function pricedAs(price: Price, tier: Tier | "unknown" | undefined): TokenPrice | undefined {

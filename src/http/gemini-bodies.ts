@@ -9,7 +9,7 @@ const CLOSE_BRACE = 0x7d;
 /** Parsed in this thread: a hundred texts of 8,000 tokens have less. */
 const EMBED_BYTES_MAX = 4 * 1024 * 1024;
 
-/** What the path of a request says, which other formats have in the body. */
+/** The members that Google's clients send in the path, and other clients in the body. */
 interface BodyTarget {
   readonly model: string;
   readonly stream: boolean;

@@ -1,5 +1,5 @@
 // What a subscription becomes, as pure functions: with time, and by a command. Previews and changes share them.
-import type { Nanos } from "../domain/money.ts";
+import { mostOf } from "../domain/money.ts";
 import type { Plan } from "../domain/plan.ts";
 import { GatewayError } from "../errors.ts";
 import { isSamePlan } from "./plan-text.ts";
@@ -134,7 +134,7 @@ function change(
   if (plan.period !== before.plan.period) {
     throw conflict("A plan with periods of another length begins when the running period ends.");
   }
-  const after = { ...before, plan, nextPlan: undefined, periodGrant: higher(before.periodGrant, plan.grant) };
+  const after = { ...before, plan, nextPlan: undefined, periodGrant: mostOf(before.periodGrant, plan.grant) };
   return { after, grants: raise(before, after, nowMs) };
 }
 
@@ -199,10 +199,6 @@ function grantOf(after: Subscription, facts: GrantFacts): Grant {
 
 function only(after: Subscription): Decision {
   return { after, grants: [] };
-}
-
-function higher(one: Nanos, other: Nanos): Nanos {
-  return one > other ? one : other;
 }
 
 function conflict(message: string): GatewayError {

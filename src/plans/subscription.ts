@@ -41,6 +41,17 @@ export interface Subscription {
   readonly paidUntilMs?: number | undefined;
 }
 
+/** What a subscription has before its first period. */
+export const UNBEGUN = {
+  nextPlan: undefined,
+  anchorPeriod: 0,
+  nextPeriod: 0,
+  periodGrant: 0n,
+  isCancelling: false,
+  pausedAtMs: undefined,
+  appliedVersion: 0,
+} satisfies Partial<Subscription>;
+
 /** The credit of one period, or a raise of it. */
 export interface Grant {
   /** That of the top-up, which the ledger books once. */

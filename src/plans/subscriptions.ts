@@ -9,7 +9,13 @@ import { GatewayError } from "../errors.ts";
 import { platform } from "../platform.ts";
 import { advance, type Decision, decide, type PlanCommand } from "./decide.ts";
 import { findLive } from "./reads.ts";
-import { type Grant, readSubscription, type Subscription, writeSubscription } from "./subscription.ts";
+import {
+  type Grant,
+  readSubscription,
+  type Subscription,
+  UNBEGUN,
+  writeSubscription,
+} from "./subscription.ts";
 
 interface StoreParts {
   readonly database: Database;
@@ -32,23 +38,17 @@ export function draftSubscription(
 ): Decision {
   if (!isTimeZone(timeZone)) throw new GatewayError("wrong_shape", { path: "time_zone" });
   const draft: Subscription = {
+    ...UNBEGUN,
     id,
     accountId,
     state: "active",
     plan,
-    nextPlan: undefined,
     timeZone,
     anchorMs: nowMs,
-    anchorPeriod: 0,
-    nextPeriod: 0,
-    periodGrant: 0n,
-    isCancelling: false,
     createdAtMs: nowMs,
     createdBy,
-    pausedAtMs: undefined,
     endedAtMs: undefined,
     version: 1,
-    appliedVersion: 0,
   };
   return advance(draft, nowMs);
 }

@@ -1,4 +1,4 @@
-import type { OutputEvent } from "../domain/chat-event.ts";
+import type { OutputEvent, ReplyBlock } from "../domain/chat-event.ts";
 import { isTooDeep } from "./json/bounds.ts";
 import { isJsonObject, isSet, readText } from "./json/read.ts";
 import { UpstreamFault } from "./upstream-fault.ts";
@@ -22,4 +22,22 @@ export function printCallInput(input: unknown, rawInput?: string): string {
     throw new UpstreamFault("The input of a tool call is no object");
   const json = JSON.stringify(input);
   return json === "{}" ? "" : (rawInput ?? json);
+}
+
+/** Returns the events of one block of a whole answer. The position of a call's block is used as the number of the call. */
+export function blockEvents(block: ReplyBlock, position: number): readonly OutputEvent[] {
+  switch (block.kind) {
+    case "tool_call":
+      return [
+        { kind: "tool_call", call: position, id: block.id, name: block.name },
+        { kind: "tool_input", call: position, json: block.input },
+      ];
+    case "reasoning": {
+      const { text, signature } = block;
+      const signed = signature === undefined ? [] : [{ kind: "reasoning_signature", signature } as const];
+      return [{ kind: "reasoning", text }, ...signed];
+    }
+    default:
+      return [block];
+  }
 }

@@ -152,7 +152,7 @@ const SENDABLE: Readonly<Partial<Record<Surface, readonly Tier[]>>> = {
   converse: ["priority", "flex", "optimized"],
 };
 
-/** The tiers that a provider may choose by itself for a request that says `auto`. */
+/** The tiers that a provider may choose by itself for a request whose service tier is `auto`. */
 const CHOSEN: Readonly<Partial<Record<Surface, readonly Tier[]>>> = {
   chat: ["priority", "flex", "scale", "performance"],
   responses: ["priority", "flex", "scale", "performance"],

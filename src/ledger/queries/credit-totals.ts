@@ -16,7 +16,7 @@ export function createCreditTotalsRead(run: RunQuery, dialect: Dialect) {
     const values = createValues(dialect);
     const { walletId } = query;
     const conditions = [
-      // As the condition of the index says it.
+      // The words of the condition of the index `transfers_granted`, which is used for no others.
       `kind IN (${TOP_UP}, ${CREDIT_EXPIRY})`,
       `(kind = ${CREDIT_EXPIRY} OR credit_account = ${ACCOUNTS.wallet})`,
       ...timesOf(query, values),

@@ -14,7 +14,7 @@ import { isMessage } from "./items.ts";
 /**
  * Types of tools that the client runs. Every other tool runs at the upstream, with results of unknown size.
  */
-const CLIENT_TOOLS = new Set([
+export const CLIENT_TOOLS: ReadonlySet<string> = new Set([
   "function",
   "custom",
   "namespace",

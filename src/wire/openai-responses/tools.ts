@@ -3,18 +3,14 @@ import { isJsonObject, isSet, type JsonObject, readArray, readText } from "../js
 import { readCallsMax, readDemands, type ToolRules } from "../tool-demands.ts";
 import { rejectUnpricedField } from "../unpriced-fields.ts";
 import { UpstreamFault } from "../upstream-fault.ts";
+import { CLIENT_TOOLS } from "./size.ts";
 
 /** The bound of the calls of all tools that run at the provider. */
 export const MAX_TOOL_CALLS = "max_tool_calls";
 
 /** Tools that run at the client, and those that cost nothing beside their tokens. */
 const FREE = new Set([
-  "function",
-  "custom",
-  "namespace",
-  "tool_search",
-  "local_shell",
-  "apply_patch",
+  ...CLIENT_TOOLS,
   "computer",
   "computer_use",
   "computer_use_preview",

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import { TIERS, type Tier } from "../../../domain/tiers.ts";
 import { formatCount } from "../../format.ts";
 import { Choice, Field, FieldRow, useIsRefused } from "../../parts/field.tsx";
@@ -147,90 +147,90 @@ interface ModelFieldsProps {
 
 function ModelFields({ account, chosen }: ModelFieldsProps) {
   const isRefused = useIsRefused("models");
-  const [hasSome, setHasSome] = useState(chosen !== null);
   const { data } = useQuery(catalogQuery(account));
   // A key keeps models that the catalog no longer has.
   const ids = [...new Set([...(data?.items.map(({ id }) => id) ?? []), ...(chosen ?? [])])].sort();
-  const scope = (value: "all" | "some", text: string) => (
-    <label className={styles.check}>
-      <input
-        type="radio"
-        name="scope"
-        value={value}
-        checked={hasSome === (value === "some")}
-        onChange={() => setHasSome(value === "some")}
-      />
-      {text}
-    </label>
-  );
   return (
-    <div role="group" aria-label="Models">
-      <div className={styles.choices}>
-        {scope("all", "Every model, also later ones")}
-        {scope("some", "Only these models")}
-      </div>
-      {hasSome && (
-        <div className={styles.checks}>
-          {ids.map((id) => (
-            <label key={id} className={styles.check}>
-              <input
-                type="checkbox"
-                name="models"
-                value={id}
-                defaultChecked={chosen?.includes(id) ?? false}
-              />
-              {id}
-            </label>
-          ))}
-        </div>
-      )}
+    <AllOrSome
+      label="Models"
+      names={{ scope: "scope", items: "models" }}
+      texts={{ all: "Every model, also later ones", some: "Only these models" }}
+      items={ids}
+      chosen={chosen}
+    >
       {/* Sent also without a choice, so that the form knows its field. */}
-      {hasSome && <input type="hidden" name="models" value="" />}
-      {hasSome && isRefused && (
+      <input type="hidden" name="models" value="" />
+      {isRefused && (
         <p className={styles.wrong} role="alert">
           Choose at least one model.
         </p>
       )}
-    </div>
+    </AllOrSome>
   );
 }
 
 /** The service tiers that a key may ask for; without a choice, the standard one alone. */
 function TierFields({ chosen }: { readonly chosen: readonly Tier[] | null }) {
+  return (
+    <AllOrSome
+      label="Service tiers"
+      names={{ scope: "tier_scope", items: "tiers" }}
+      texts={{ all: "Every service tier that has a price", some: "The standard tier, and these" }}
+      items={TIERS}
+      chosen={chosen}
+    />
+  );
+}
+
+interface AllOrSomeProps {
+  readonly label: string;
+  /** The names of the two buttons and of the checkboxes in the form. */
+  readonly names: { readonly scope: string; readonly items: string };
+  readonly texts: { readonly all: string; readonly some: string };
+  readonly items: readonly string[];
+  /** `null` for all. */
+  readonly chosen: readonly string[] | null;
+  /** Below the items. */
+  readonly children?: ReactNode;
+}
+
+/** A choice between everything and a list of items. */
+function AllOrSome({ label, names, texts, items, chosen, children }: AllOrSomeProps) {
   const [hasSome, setHasSome] = useState(chosen !== null);
-  const scope = (value: "all" | "some", text: string) => (
+  const scope = (value: "all" | "some") => (
     <label className={styles.check}>
       <input
         type="radio"
-        name="tier_scope"
+        name={names.scope}
         value={value}
         checked={hasSome === (value === "some")}
         onChange={() => setHasSome(value === "some")}
       />
-      {text}
+      {texts[value]}
     </label>
   );
   return (
-    <div role="group" aria-label="Service tiers">
+    <div role="group" aria-label={label}>
       <div className={styles.choices}>
-        {scope("all", "Every service tier that has a price")}
-        {scope("some", "The standard tier, and these")}
+        {scope("all")}
+        {scope("some")}
       </div>
       {hasSome && (
         <div className={styles.checks}>
-          {TIERS.map((tier) => (
-            <label key={tier} className={styles.check}>
+          {items.map((item) => (
+            <label key={item} className={styles.check}>
               <input
                 type="checkbox"
-                name="tiers"
-                value={tier}
-                defaultChecked={chosen?.includes(tier) ?? false}
+                name={names.items}
+                value={item}
+                defaultChecked={chosen?.includes(item) ?? false}
               />
-              {tier}
+              {item}
             </label>
           ))}
         </div>
       )}
+      {hasSome && children}
     </div>
   );
 }

@@ -1,12 +1,7 @@
-import type {
-  ChatReply,
-  FinishEvent,
-  OutputEvent,
-  ReplyBlock,
-  UsageEvent,
-} from "../../../domain/chat-event.ts";
+import type { ChatReply, FinishEvent, UsageEvent } from "../../../domain/chat-event.ts";
 import type { EventPrinter, ReplyHead } from "../../format.ts";
 import { joinElements, joinMembers, printMembers } from "../../json/read.ts";
+import { blockEvents } from "../../output-events.ts";
 import { printSse } from "../../sse.ts";
 import { printFinish } from "../finish-reason.ts";
 import { printUsage } from "../usage.ts";
@@ -36,27 +31,9 @@ export function printReply(head: ReplyHead, { blocks, finish, usage }: ChatReply
   const parts = createPartPrinter(head);
   const printed: string[] = [];
   for (const [position, block] of blocks.entries())
-    for (const event of eventsOf(block, position)) printed.push(...parts.add(event));
+    for (const event of blockEvents(block, position)) printed.push(...parts.add(event));
   printed.push(...parts.end(finish));
   return printResponse(head, printed, { finish, usage, hasRefusal: parts.hasRefusal() });
-}
-
-/** Returns the events of one block. The position of a call's block is used as the number of the call. */
-function eventsOf(block: ReplyBlock, position: number): readonly OutputEvent[] {
-  switch (block.kind) {
-    case "tool_call":
-      return [
-        { kind: "tool_call", call: position, id: block.id, name: block.name },
-        { kind: "tool_input", call: position, json: block.input },
-      ];
-    case "reasoning": {
-      const { text, signature } = block;
-      const signed = signature === undefined ? [] : [{ kind: "reasoning_signature", signature } as const];
-      return [{ kind: "reasoning", text }, ...signed];
-    }
-    default:
-      return [block];
-  }
 }
 
 /** How an answer ended. */

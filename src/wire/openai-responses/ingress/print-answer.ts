@@ -1,5 +1,6 @@
-import type { ChatReply, OutputEvent, ReplyBlock } from "../../../domain/chat-event.ts";
+import type { ChatReply } from "../../../domain/chat-event.ts";
 import type { EventPrinter, ReplyHead } from "../../format.ts";
+import { blockEvents } from "../../output-events.ts";
 import { printSse } from "../../sse.ts";
 import { BEGUN, finishStatusOf, type Progress, printResponse, printResponseEvent } from "../response.ts";
 import { NOTHING_ECHOED } from "./echoed-fields.ts";
@@ -59,27 +60,9 @@ export function printReply(head: ReplyHead, { blocks, finish, usage }: ChatReply
   const echoed = head.echoed ?? NOTHING_ECHOED;
   const output = createOutputPrinter(head, echoed, () => {});
   for (const [position, block] of blocks.entries()) {
-    for (const event of eventsOf(block, position)) output.add(event);
+    for (const event of blockEvents(block, position)) output.add(event);
   }
   const { status, reason } = finishStatusOf(finish.reason);
   const items = output.end(status === "incomplete");
   return printResponse(head, echoed, { status, reason, output: items, usage });
-}
-
-/** Returns the events of one block. The position of a call's block is used as the number of the call. */
-function eventsOf(block: ReplyBlock, position: number): readonly OutputEvent[] {
-  switch (block.kind) {
-    case "tool_call":
-      return [
-        { kind: "tool_call", call: position, id: block.id, name: block.name },
-        { kind: "tool_input", call: position, json: block.input },
-      ];
-    case "reasoning": {
-      const { text, signature } = block;
-      const signed = signature === undefined ? [] : [{ kind: "reasoning_signature", signature } as const];
-      return [{ kind: "reasoning", text }, ...signed];
-    }
-    default:
-      return [block];
-  }
 }
