@@ -54,6 +54,21 @@ describe.each(["SQLite", "PostgreSQL"] as const)("the audit of credits in %s", (
     await store.close();
   });
 
+  test("finds nothing when a hold from before an end has a later time, because the clock was set back", async () => {
+    const open = await openLedger(100n);
+    const { ledger, clock } = open;
+    await ledger.hold(holdOf(20n, { holdId: holdIdOf("h1"), ttlMs: TTL_MS }));
+    clock.nowMs -= 2 * MINUTE_MS;
+    const expiresAtMs = clock.nowMs + MINUTE_MS;
+    await ledger.topUp({ walletId, topUpId: "gift", amount: 50n, source: "promotion", expiresAtMs });
+    clock.nowMs = expiresAtMs;
+    await ledger.sweep();
+    await ledger.settle({ walletId, holdId: holdIdOf("h1"), amount: 8n, facts: FACTS });
+    const store = await audited[dialect](open);
+    expect((await store.audit()).findings).toEqual([]);
+    await store.close();
+  });
+
   test.each<[string, string, readonly string[]]>([
     [
       "the end of a credit between other accounts",

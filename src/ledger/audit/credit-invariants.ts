@@ -54,7 +54,10 @@ function endsAgree({ elements, item }: Dialect, range: WalletRange): Invariant {
   };
 }
 
-/** C3. Whether a hold was taken before an end is not known any more once its receipt was dropped. */
+/**
+ * C3. A booked end has a time after every hold from before it, whatever clocks said. Whether a hold was taken before an
+ * end is not known any more once its receipt was dropped.
+ */
 function claimsBind({ elements, item }: Dialect, range: WalletRange): Invariant {
   return {
     id: "C3",
@@ -66,6 +69,6 @@ function claimsBind({ elements, item }: Dialect, range: WalletRange): Invariant 
       ) AS t LEFT JOIN credits c ON c.wallet_id = t.wallet_id AND c.seq = t.credit
       LEFT JOIN holds h ON h.wallet_id = t.wallet_id AND h.hold_id = t.hold_id
       WHERE c.seq IS NULL OR (t.created_at_ms >= c.expires_at_ms
-        AND (t.kind IN (4, 6) OR h.created_at_ms >= c.expires_at_ms))`,
+        AND (t.kind IN (4, 6) OR h.created_at_ms >= coalesce(c.ended_at_ms, c.expires_at_ms)))`,
   };
 }
