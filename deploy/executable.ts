@@ -43,6 +43,9 @@ async function buildExecutable({ outfile, commit, target }: ExecutableOptions): 
       entrypoints: [MAIN, ...(await findWorkers())].map((path) => join(ROOT, path)),
       target: "bun",
       splitting: true,
+      // Parsed at build: a start takes a fifth less CPU. Bytecode is only for one module unless the format is named.
+      bytecode: true,
+      format: "esm",
       // All at the root, where each worker is looked for.
       naming: { entry: "[name].[ext]", chunk: "[name]-[hash].[ext]", asset: "[name]-[hash].[ext]" },
       plugins: [movedWorkers, movedPackages],
