@@ -1,17 +1,41 @@
-import { formatCents, type Nanos, parseUsd } from "../domain/money.ts";
-
-export { formatAligned, formatCents, formatExact } from "../domain/money.ts";
+import * as money from "../domain/money.ts";
+import { LOCALE, type Locale } from "./locale.ts";
 
 const NANOS_PER_USD = 1e9;
 /** Never in the scientific form: "0.000000014". */
 const SMALL = new Intl.NumberFormat("en-US", { maximumSignificantDigits: 2 });
-const COUNT = new Intl.NumberFormat("en-US");
+const PERCENT = new Intl.NumberFormat(LOCALE.tag, { style: "percent", maximumFractionDigits: 1 });
+/** "K", "M" and "B" are words of English. */
 const COMPACT = new Intl.NumberFormat("en-US", { notation: "compact", maximumFractionDigits: 1 });
-const PERCENT = new Intl.NumberFormat("en-US", { style: "percent", maximumFractionDigits: 1 });
+/** An amount in a text of the server, and in what is printed here: "$1,234.50". */
+const DOLLARS = /\$(\d[\d,]*)(?:\.(\d+))?/g;
+
+/** Prints the amounts of an English text as the locale does: "$1,234.50 left." is "1.234,50 $ left." in German. */
+export function localise(text: string, { point, group, withDollar }: Locale = LOCALE): string {
+  return text.replace(DOLLARS, (_, whole: string, fraction?: string) => {
+    const number = group(BigInt(whole.replaceAll(",", "")));
+    return withDollar(fraction === undefined ? number : number + point + fraction);
+  });
+}
+
+/** Prints to the cent: "$1,234.50", "<$0.01" for less than a cent. */
+export function formatCents(nanos: money.Nanos): string {
+  return localise(money.formatCents(nanos));
+}
+
+/** Prints 6 decimals, so that the amounts of a column can be compared by eye. */
+export function formatAligned(nanos: money.Nanos): string {
+  return localise(money.formatAligned(nanos));
+}
+
+/** Prints every digit that is not zero, at least the cents. */
+export function formatExact(nanos: money.Nanos): string {
+  return localise(money.formatExact(nanos));
+}
 
 /** Reads an amount of the API, which may be negative. Throws RangeError for other text. */
-export function readUsd(text: string): Nanos {
-  return text.startsWith("-") ? -parseUsd(text.slice(1)) : parseUsd(text);
+export function readUsd(text: string): money.Nanos {
+  return text.startsWith("-") ? -money.parseUsd(text.slice(1)) : money.parseUsd(text);
 }
 
 /** The number that a chart draws; the exact amounts are in the tables. */
@@ -22,13 +46,13 @@ export function usdNumber(usd: string): number {
 /** Prints USD that were computed with as a number: to the cent, and two digits of less than a cent. */
 export function formatUsdNumber(value: number): string {
   if (value !== 0 && Math.abs(value) < 0.01)
-    return `${value < 0 ? "−" : ""}$${SMALL.format(Math.abs(value))}`;
+    return localise(`${value < 0 ? "−" : ""}$${SMALL.format(Math.abs(value))}`);
   return formatCents(BigInt(Math.round(value * NANOS_PER_USD)));
 }
 
 /** "12,345" */
 export function formatCount(count: number): string {
-  return COUNT.format(count);
+  return LOCALE.group(count);
 }
 
 /** "1 request", "12,345 requests"; `many` is for plurals of another form. */
@@ -38,7 +62,7 @@ export function plural(count: number, one: string, many = `${one}s`): string {
 
 /** "12.3K"; for axes and narrow places, with the whole number in a title. */
 export function formatCompact(count: number): string {
-  return COMPACT.format(count);
+  return withPoint(COMPACT.format(count));
 }
 
 /** A share from 0 to 1: "12.5%" */
@@ -50,7 +74,7 @@ export function formatPercent(share: number): string {
 export function formatMs(ms: number | null): string {
   if (ms === null) return "–";
   if (ms < 1_000) return `${Math.round(ms)}\u00a0ms`;
-  if (ms < 60_000) return `${(ms / 1_000).toFixed(ms < 10_000 ? 2 : 1)}\u00a0s`;
+  if (ms < 60_000) return `${withPoint((ms / 1_000).toFixed(ms < 10_000 ? 2 : 1))}\u00a0s`;
   return `${Math.floor(ms / 60_000)}\u00a0min ${Math.round((ms % 60_000) / 1_000)}\u00a0s`;
 }
 
@@ -76,4 +100,9 @@ export function formatDuration(ms: number): string {
     return rest === 0 ? whole : `${whole} ${rest} ${step.lesser}`;
   }
   return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min`;
+}
+
+/** Puts the decimal point of the locale into a number without separators: "12,4" in German. */
+export function withPoint(number: string): string {
+  return number.replace(".", LOCALE.point);
 }

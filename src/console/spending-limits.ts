@@ -1,5 +1,6 @@
 import { parseUsd, printUsd } from "../domain/money.ts";
 import { formatExact, readUsd } from "./format.ts";
+import { readAmount } from "./typed-amount.ts";
 
 /** The most that may be spent per period, as the API takes it. */
 export interface SpendingLimitValues {
@@ -67,7 +68,7 @@ export function limitValuesOf(limit: ShownLimit | null): SpendingLimitValues | n
 /** Reads a limit from a form; an empty amount is none. */
 export function readLimit(form: FormData, limit?: string): SpendingLimitValues | null {
   const names = limitFieldNames(limit);
-  const amount = textOf(form, names.amount).replace(/^\$/, "");
+  const amount = readAmount(textOf(form, names.amount));
   if (amount === "") return null;
   const period = textOf(form, names.period) || "month";
   const zone = textOf(form, names.zone);

@@ -1,3 +1,5 @@
+import { LOCALE, type Locale } from "./locale.ts";
+
 /**
  * How a time is shown. `relative` is "3 min ago" within a day, else a date. `moment` is "14:05:10" today, else
  * "21 Nov, 14:05", with the year when it is another one.
@@ -15,10 +17,15 @@ const FORMATS = {
     second: "2-digit",
   },
   date: { year: "numeric", month: "short", day: "numeric" },
+  day: { month: "short", day: "numeric" },
+  shortClock: { hour: "2-digit", minute: "2-digit" },
   clock: { hour: "2-digit", minute: "2-digit", second: "2-digit" },
   thisYear: { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" },
 } as const satisfies Record<string, Intl.DateTimeFormatOptions>;
 const RELATIVE = new Intl.RelativeTimeFormat("en", { numeric: "always", style: "short" });
+const UTC_DAY = createFormat({ ...FORMATS.day, timeZone: "UTC" });
+/** The name of a month is a word, which is English in every language. */
+const MONTH = new Intl.DateTimeFormat("en-GB", { month: "long", year: "numeric", timeZone: "UTC" });
 const MINUTE_MS = 60_000;
 export const HOUR_MS = 60 * MINUTE_MS;
 export const DAY_MS = 24 * HOUR_MS;
@@ -41,6 +48,26 @@ export function formatTime(iso: string, style: TimeStyle = "minute", nowMs = Dat
 function formatMoment(date: Date, now: Date): string {
   if (date.toDateString() === now.toDateString()) return formatterOf("clock").format(date);
   return formatterOf(date.getFullYear() === now.getFullYear() ? "thisYear" : "minute").format(date);
+}
+
+/** Prints a day of UTC without its year, for the foot of a chart: "22 Nov". */
+export function formatUtcDay(date: Date): string {
+  return UTC_DAY.format(date);
+}
+
+/** Prints a time in the viewer's zone for the foot of a chart: "14:05". */
+export function formatClock(date: Date): string {
+  return formatterOf("shortClock").format(date);
+}
+
+/** Prints the day of a time in the viewer's zone, without its year: "22 Nov". */
+export function formatShortDay(date: Date): string {
+  return formatterOf("day").format(date);
+}
+
+/** Prints a month of UTC in words: "November 2026". */
+export function formatMonth(month: string): string {
+  return MONTH.format(new Date(`${month.slice(0, 7)}-01T00:00:00Z`));
 }
 
 /** Prints an ISO time in UTC with its seconds: "2026-11-22 12:40:05 UTC". */
@@ -72,7 +99,21 @@ export function describeZone(): string {
 }
 
 function formatterOf(style: keyof typeof FORMATS): Intl.DateTimeFormat {
-  const known = formatters.get(style) ?? new Intl.DateTimeFormat("en-GB", FORMATS[style]);
+  const known = formatters.get(style) ?? createFormat(FORMATS[style]);
   formatters.set(style, known);
   return known;
+}
+
+/** Languages without words in common with English have months as numbers, and no "PM". */
+export function createFormat(
+  options: Intl.DateTimeFormatOptions,
+  { tag, isEnglish }: Locale = LOCALE,
+): Intl.DateTimeFormat {
+  const { month, day, hour } = options;
+  const plain: Intl.DateTimeFormatOptions = {
+    ...(month && { month: "2-digit" }),
+    ...(day && { day: "2-digit" }),
+    ...(hour && { hourCycle: "h23" }),
+  };
+  return new Intl.DateTimeFormat(tag, isEnglish ? options : { ...options, ...plain });
 }

@@ -1,3 +1,4 @@
+import { formatClock, formatShortDay, formatUtcDay } from "../times.ts";
 import styles from "./chart.module.css";
 
 /** The values of one line or of one layer of the bars. */
@@ -39,16 +40,12 @@ export interface ChartProps {
 
 export const CHART_HEIGHT = 220;
 
-const DAY = new Intl.DateTimeFormat("en-GB", { month: "short", day: "numeric" });
-const UTC_DAY = new Intl.DateTimeFormat("en-GB", { month: "short", day: "numeric", timeZone: "UTC" });
-const CLOCK = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
-
 /** Prints ISO times as places. Hours are those of the viewer's zone; days are UTC days, as roll-ups count them. */
 export function printTimes(times: readonly string[], resolution: "hour" | "day"): readonly ChartPlace[] {
   return times.map((time) => {
     const date = new Date(time);
-    if (resolution === "day") return { text: UTC_DAY.format(date), foot: UTC_DAY.format(date) };
-    const [day, clock, hour] = [DAY.format(date), CLOCK.format(date), date.getHours()];
+    if (resolution === "day") return { text: formatUtcDay(date), foot: formatUtcDay(date) };
+    const [day, clock, hour] = [formatShortDay(date), formatClock(date), date.getHours()];
     return { text: `${day}, ${clock}`, foot: hour === 0 ? day : clock, hour };
   });
 }

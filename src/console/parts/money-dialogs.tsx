@@ -3,11 +3,12 @@ import { api, call } from "../api.ts";
 import { formatCents, readUsd } from "../format.ts";
 import { ACCOUNTS_KEY } from "../queries/operator.ts";
 import { readLastDay } from "../times.ts";
+import { readAmount } from "../typed-amount.ts";
 import { newKey, useAction } from "../use-action.ts";
 import { FormDialog, ReasonField } from "./dialog.tsx";
 import { Field, type FormValues } from "./field.tsx";
 import { showToast } from "./toast.tsx";
-import { AmountField, LastDayField, readAmount, readSource, SourceField } from "./typed-fields.tsx";
+import { AmountField, LastDayField, readSource, SourceField } from "./typed-fields.tsx";
 
 interface MoneyProps {
   readonly account: { readonly id: string; readonly name: string };

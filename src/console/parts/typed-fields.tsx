@@ -1,27 +1,27 @@
 import type { ComponentProps } from "react";
+import { withPoint } from "../format.ts";
+import { LOCALE } from "../locale.ts";
 import { describeZone, formatDay } from "../times.ts";
+import { printTypedAmount, readTypedAmount } from "../typed-amount.ts";
 import { Choice, Field } from "./field.tsx";
 
-type AmountFieldProps = Omit<ComponentProps<typeof Field>, "label" | "affix" | "pattern"> & {
+type AmountFieldProps = Omit<ComponentProps<typeof Field>, "label" | "affix" | "pattern" | "title"> & {
   /** Default: "Amount in USD". */
   readonly label?: string;
   /** Decimals that the server takes. Default: 9. */
   readonly decimals?: 2 | 9;
 };
 
-const DIGITS_MAX = 10;
-/** One dollar to one reader and a thousand to another: "1.000". */
-const AMBIGUOUS = "[1-9]\\d{0,2}\\.\\d{3}";
-
 /**
- * An amount in USD, typed with or without its sign. {@link readAmount} reads it. An amount of which the point could
- * separate thousands is refused.
+ * An amount in USD, typed as in the viewer's language, with or without its sign. `readAmount` reads it. An amount
+ * whose mark could separate thousands as well as decimals is refused.
  */
 export function AmountField({
   label = "Amount in USD",
   name,
   decimals = 9,
   defaultValue,
+  onInput,
   ...field
 }: AmountFieldProps) {
   return (
@@ -30,24 +30,31 @@ export function AmountField({
       name={name ?? "amount_usd"}
       affix="$"
       inputMode="decimal"
-      pattern={`\\s*\\$?(?!${AMBIGUOUS}\\s*$)\\d{1,${DIGITS_MAX}}(\\.\\d{1,${decimals}})?\\s*`}
-      title={`USD with at most ${decimals} decimals after a point and no separators: 25.00 or 1000, not 1.000`}
+      title={`USD with at most ${decimals} decimals: ${EXAMPLE}`}
       refusal="Enter an amount above 0."
       autoComplete="off"
-      defaultValue={spellOut(defaultValue)}
+      defaultValue={defaultValue === undefined ? undefined : printTypedAmount(String(defaultValue))}
       {...field}
+      onInput={(event) => {
+        const { currentTarget } = event;
+        currentTarget.setCustomValidity(faultOf(currentTarget.value, decimals));
+        onInput?.(event);
+      }}
     />
   );
 }
 
-/** An amount of ours with three decimals is shown with four: "1.2340". */
-function spellOut(value: ComponentProps<"input">["defaultValue"]) {
-  return new RegExp(`^${AMBIGUOUS}$`).test(String(value)) ? `${value}0` : value;
-}
+const EXAMPLE = `${withPoint("25.00")}, 1000 or ${LOCALE.group(1234)}${LOCALE.point}50`;
+const FAULTS = {
+  ambiguous: `This may be one dollar or a thousand. Write 1000, or ${withPoint("1.0000")} with four decimals.`,
+  malformed: `Enter an amount such as ${EXAMPLE}.`,
+};
 
-/** The amount as the API takes it: "$ 25.00" becomes "25.00". */
-export function readAmount(text: string | undefined): string {
-  return (text ?? "").replace(/[$\s]/g, "");
+/** What the browser says about a text that is no amount; "" for one that is, and for none at all. */
+function faultOf(text: string, decimals: number): string {
+  if (text.trim() === "") return "";
+  const typed = readTypedAmount(text, { decimals });
+  return "problem" in typed ? FAULTS[typed.problem] : "";
 }
 
 const SOURCES = [

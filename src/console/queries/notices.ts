@@ -1,5 +1,6 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { api, call } from "../api.ts";
+import { localise } from "../format.ts";
 import type { ItemOf } from "../query.ts";
 
 /** How often the server checks the rules. */
@@ -53,7 +54,7 @@ export const webhookSecretQuery = (account: string, rule: string) =>
 
 /** The condition of a rule, in words. */
 export function describeRule({ kind, threshold }: Pick<Rule, "kind" | "threshold">): string {
-  if (kind === "balance_below") return `less than $${threshold} is available`;
+  if (kind === "balance_below") return localise(`less than $${threshold} is available`);
   if (kind === "credit_ends")
     return `a credit ends within ${threshold} ${threshold === "1" ? "day" : "days"}`;
   if (kind === "key_limit") return `a key or project has used ${threshold}% of its spending limit`;

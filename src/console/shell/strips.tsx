@@ -2,6 +2,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { type ReactNode, useEffect, useRef } from "react";
 import { api, call } from "../api.ts";
+import { localise } from "../format.ts";
 import { Button, ButtonLink } from "../parts/button.tsx";
 import { classes } from "../parts/classes.ts";
 import { Time } from "../parts/time.tsx";
@@ -85,7 +86,7 @@ function RefusedStrip({ account }: { readonly account: string }) {
         )
       }
     >
-      <strong>Requests are being refused.</strong> {refusal.text}{" "}
+      <strong>Requests are being refused.</strong> {localise(refusal.text)}{" "}
       {!isOfMoney && "Ask the operator of this platform."}
     </Strip>
   );

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { formatCompact, formatCount, formatMs } from "../../format.ts";
+import { formatCompact, formatCount, formatMs, localise } from "../../format.ts";
 import { Badge, OutcomeBadge, type Tone } from "../../parts/badge.tsx";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { Empty } from "../../parts/loaded.tsx";
@@ -35,7 +35,7 @@ export function NextRequest({ state, next_refusal: refusal, bound_by }: ListedKe
   return (
     <div className={styles.next}>
       {refusal ? (
-        <span className={styles.named} title={refusal.text}>
+        <span className={styles.named} title={localise(refusal.text)}>
           <Badge tone="bad">refused</Badge> {refusal.code.replaceAll("_", " ")}
         </span>
       ) : (

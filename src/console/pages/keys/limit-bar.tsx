@@ -1,4 +1,4 @@
-import { formatCount, plural, readUsd } from "../../format.ts";
+import { formatCount, localise, plural, readUsd } from "../../format.ts";
 import { Bar } from "../../parts/bar.tsx";
 import { Icon } from "../../parts/icons.tsx";
 import { Money } from "../../parts/money.tsx";
@@ -113,7 +113,7 @@ function NextRequest({ shown: { next_refusal, bound_by } }: { readonly shown: Ke
       <div className={pageStyles.refused} role="status">
         <Icon name="refusal" size={20} />
         <div>
-          <strong>The next request would be refused.</strong> {next_refusal.text}{" "}
+          <strong>The next request would be refused.</strong> {localise(next_refusal.text)}{" "}
           <code>{next_refusal.code}</code>
         </div>
       </div>
@@ -123,7 +123,7 @@ function NextRequest({ shown: { next_refusal, bound_by } }: { readonly shown: Ke
     <div className={pageStyles.admitted} role="status">
       <Icon name="check" size={20} />
       <div>
-        <strong>The next request would be admitted.</strong> {bound_by.text}
+        <strong>The next request would be admitted.</strong> {localise(bound_by.text)}
       </div>
     </div>
   );

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 import { api, call } from "../../api.ts";
-import { formatCompact, formatCount, formatPercent, readUsd } from "../../format.ts";
+import { formatCompact, formatCount, formatPercent, localise, readUsd } from "../../format.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { Select } from "../../parts/filters.tsx";
@@ -82,7 +82,7 @@ function columnsOf(showsRoutes: boolean): readonly Column<ModelRow>[] {
     id,
     header,
     align: "end",
-    cell: (model) => `$${model.price[id]}`,
+    cell: (model) => localise(`$${model.price[id]}`),
   });
   const count = (id: "context_window" | "max_output_tokens", header: string): Column<ModelRow> => ({
     id,

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { api, call } from "../../api.ts";
+import { localise } from "../../format.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
 import { type Column, DataTable, Pager } from "../../parts/data-table.tsx";
@@ -97,7 +98,11 @@ const KINDS = {
 } as const satisfies Record<Notice["kind"], string>;
 
 const COLUMNS: readonly Column<Notice>[] = [
-  { id: "text", header: "Notice", cell: ({ text, read_at }) => (read_at ? text : <strong>{text}</strong>) },
+  {
+    id: "text",
+    header: "Notice",
+    cell: ({ text, read_at }) => (read_at ? localise(text) : <strong>{localise(text)}</strong>),
+  },
   { id: "kind", header: "About", isNarrow: true, cell: ({ kind }) => KINDS[kind] },
   {
     id: "raised",

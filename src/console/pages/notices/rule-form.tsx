@@ -5,9 +5,10 @@ import { currentOf } from "../../parts/conflict-dialog.tsx";
 import { Dialog, DialogActions } from "../../parts/dialog.tsx";
 import { Choice, Failure, Field, Form, readForm } from "../../parts/field.tsx";
 import styles from "../../parts/stack.module.css";
-import { AmountField, readAmount } from "../../parts/typed-fields.tsx";
+import { AmountField } from "../../parts/typed-fields.tsx";
 import { describeRule, type Rule, rulesQuery } from "../../queries/notices.ts";
 import { useMe } from "../../session.ts";
+import { readAmount } from "../../typed-amount.ts";
 import { useAction } from "../../use-action.ts";
 import { WebhookContract } from "./webhook.tsx";
 

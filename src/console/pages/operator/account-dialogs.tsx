@@ -1,6 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { api, call } from "../../api.ts";
+import { withPoint } from "../../format.ts";
 import { Confirm, FormDialog, ReasonField } from "../../parts/dialog.tsx";
 import { Field, type FormValues } from "../../parts/field.tsx";
 import { CorrectionDialog, CreditDialog, RefundDialog } from "../../parts/money-dialogs.tsx";
@@ -99,7 +100,7 @@ function ActDialog({ account, onClose }: DialogProps) {
 function MarkupDialog({ account, onClose }: DialogProps) {
   const set = useAction({
     act: ({ markup = "", reason = "" }: FormValues) => {
-      const body = { markup: markup.trim() || null, reason };
+      const body = { markup: markup.trim().replace(",", ".") || null, reason };
       return call(() => api.operator.accounts({ id: account.id }).markup.put(body));
     },
     renews: [ACCOUNTS_KEY],
@@ -119,8 +120,8 @@ function MarkupDialog({ account, onClose }: DialogProps) {
       <Field
         label="Factor over the upstream cost"
         name="markup"
-        hint="Such as 1.15. Empty: the account pays the prices of the models."
-        defaultValue={account.markup ?? ""}
+        hint={`Such as ${withPoint("1.15")}. Empty: the account pays the prices of the models.`}
+        defaultValue={withPoint(account.markup ?? "")}
         inputMode="decimal"
         autoComplete="off"
       />

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
-import { formatCount } from "../../format.ts";
+import { formatCount, localise } from "../../format.ts";
 import { Badge, type Tone } from "../../parts/badge.tsx";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { Select } from "../../parts/filters.tsx";
@@ -78,7 +78,7 @@ const RISK_COLUMNS: readonly Column<AtRisk>[] = [
       <span className={styles.named}>
         {risks.map(({ kind, text }) => (
           <span key={kind}>
-            <Badge tone={TONES[kind]}>{RISK_KINDS[kind]}</Badge> {text}
+            <Badge tone={TONES[kind]}>{RISK_KINDS[kind]}</Badge> {localise(text)}
           </span>
         ))}
       </span>

@@ -14,9 +14,10 @@ import { PageHeader } from "../../parts/page-header.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import styles from "../../parts/stack.module.css";
 import { Time } from "../../parts/time.tsx";
-import { AmountField, LastDayField, readAmount, readSource, SourceField } from "../../parts/typed-fields.tsx";
+import { AmountField, LastDayField, readSource, SourceField } from "../../parts/typed-fields.tsx";
 import { CODES_KEY, type Code, codesQuery } from "../../queries/operator.ts";
 import { readLastDay } from "../../times.ts";
+import { readAmount } from "../../typed-amount.ts";
 import { useAction, useIdempotencyKey } from "../../use-action.ts";
 
 const route = getRouteApi("/shell/operator/codes");

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { readUsd } from "../../format.ts";
+import { localise, readUsd } from "../../format.ts";
 import { Bar } from "../../parts/bar.tsx";
 import { Loaded, Skeleton } from "../../parts/loaded.tsx";
 import { Money } from "../../parts/money.tsx";
@@ -129,7 +129,7 @@ export function OpenNotices({ account }: { readonly account: string }) {
       <div className={styles.list}>
         {open.map(({ id, text, raised_at }) => (
           <p key={id} className={styles.notice}>
-            {text}
+            {localise(text)}
             <small>
               <Time at={raised_at} as="relative" />
             </small>

@@ -2,11 +2,11 @@ import { Link } from "@tanstack/react-router";
 import { DownloadLink } from "../../parts/button.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import type { Project } from "../../queries/projects.ts";
+import { formatMonth } from "../../times.ts";
 import { printQuery } from "../../usage-view.ts";
 import styles from "./project.module.css";
 
 const MONTHS_MAX = 3;
-const MONTH = new Intl.DateTimeFormat("en", { month: "long", year: "numeric", timeZone: "UTC" });
 
 interface FinanceProps {
   readonly account: string;
@@ -33,7 +33,7 @@ export function Finance({ account, project }: FinanceProps) {
       <dl className={styles.facts}>
         {monthsSince(created_at).map((month) => (
           <div key={month.name} className={styles.pair}>
-            <dt>{MONTH.format(month.from)}</dt>
+            <dt>{formatMonth(month.name)}</dt>
             <dd className={styles.files}>
               <DownloadLink
                 size="small"

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { ApiError } from "../../api.ts";
-import { formatExact, formatMs, readUsd } from "../../format.ts";
+import { formatExact, formatMs, localise, readUsd } from "../../format.ts";
 import { OutcomeBadge } from "../../parts/badge.tsx";
 import { ButtonLink } from "../../parts/button.tsx";
 import { CodeBlock, Copy } from "../../parts/code-block.tsx";
@@ -155,7 +155,7 @@ function MissingReceipt({ account, request, query }: MissingReceiptProps) {
             </ButtonLink>
           }
         >
-          {data.text}
+          {localise(data.text)}
         </Empty>
       ) : (
         <Empty

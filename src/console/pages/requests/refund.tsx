@@ -4,9 +4,10 @@ import { formatExact, readUsd } from "../../format.ts";
 import { Button } from "../../parts/button.tsx";
 import { FormDialog, ReasonField } from "../../parts/dialog.tsx";
 import type { FormValues } from "../../parts/field.tsx";
-import { AmountField, readAmount } from "../../parts/typed-fields.tsx";
+import { AmountField } from "../../parts/typed-fields.tsx";
 import type { ReceiptData } from "../../queries/requests.ts";
 import { useMe } from "../../session.ts";
+import { readAmount } from "../../typed-amount.ts";
 import { newKey, useAction } from "../../use-action.ts";
 
 interface RefundProps {

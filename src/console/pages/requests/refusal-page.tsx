@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { ApiError } from "../../api.ts";
+import { localise } from "../../format.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { ButtonLink } from "../../parts/button.tsx";
 import { Copy } from "../../parts/code-block.tsx";
@@ -46,7 +47,7 @@ function Answer({ account, refusal }: { readonly account: string; readonly refus
   const { text, rule, at, model, key_id, key_name, needed, had, exact } = refusal;
   return (
     <>
-      <Panel title={text} note={rule}>
+      <Panel title={localise(text)} note={rule}>
         <Cure account={account} refusal={refusal} />
       </Panel>
       {exact || (
@@ -101,7 +102,7 @@ function Cure({ account, refusal }: { readonly account: string; readonly refusal
   return (
     <div className={styles.cure}>
       <p>
-        {cure_text}
+        {localise(cure_text)}
         {retry_after_s !== null && ` It had to wait ${retry_after_s} s.`}
       </p>
       {(cure === "raise_limit" || limit !== null) && <RaiseLimit account={account} refusal={refusal} />}

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { formatCount } from "../../format.ts";
+import { formatCount, localise } from "../../format.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { ButtonLink } from "../../parts/button.tsx";
 import { Chart } from "../../parts/chart.tsx";
@@ -45,7 +45,7 @@ const COLUMNS: readonly Column<RefusalRow>[] = [
     card: "line",
     cell: ({ code }) => <Badge tone="bad">{code.replaceAll("_", " ")}</Badge>,
   },
-  { id: "text", header: "Why", card: "line", cell: ({ text }) => text },
+  { id: "text", header: "Why", card: "line", cell: ({ text }) => localise(text) },
   { id: "key", header: "Key", isNarrow: true, cell: ({ key_name, key_id }) => key_name ?? key_id },
   { id: "model", header: "Model", isNarrow: true, cell: ({ model }) => model ?? "–" },
   { id: "needed", header: "Needed", align: "end", cell: ({ needed }) => <Amount quantity={needed} /> },

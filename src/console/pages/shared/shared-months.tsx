@@ -6,13 +6,12 @@ import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { Money } from "../../parts/money.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import styles from "../../parts/stack.module.css";
+import { formatMonth } from "../../times.ts";
 
 interface MonthsProps {
   readonly token: string;
   readonly months: readonly string[];
 }
-
-const MONTH = new Intl.DateTimeFormat("en", { month: "long", year: "numeric", timeZone: "UTC" });
 
 const fetchMonths = (token: string, months: readonly string[]) =>
   Promise.all(months.map((month) => call(() => api.shared({ token }).months({ month }).get())));
@@ -55,7 +54,7 @@ const COLUMNS: readonly Column<MonthRow>[] = [
     header: "Month",
     cell: (row) => (
       <span className={styles.named}>
-        {MONTH.format(new Date(`${row.month}-01T00:00:00Z`))}
+        {formatMonth(row.month)}
         <small>{describeState(row)}</small>
       </span>
     ),

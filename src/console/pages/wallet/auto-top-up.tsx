@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { api, call } from "../../api.ts";
+import { localise } from "../../format.ts";
 import { Badge, type Tone } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
 import { FormDialog } from "../../parts/dialog.tsx";
@@ -8,9 +9,10 @@ import type { FormValues } from "../../parts/field.tsx";
 import { Money } from "../../parts/money.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Time } from "../../parts/time.tsx";
-import { AmountField, readAmount } from "../../parts/typed-fields.tsx";
+import { AmountField } from "../../parts/typed-fields.tsx";
 import { type AutoTopUp, autoTopUpQuery } from "../../queries/wallet.ts";
 import { useMay } from "../../session.ts";
+import { readAmount } from "../../typed-amount.ts";
 import { useAction } from "../../use-action.ts";
 import styles from "./wallet.module.css";
 
@@ -44,7 +46,7 @@ export function AutoTopUpPanel({ account }: AutoTopUpProps) {
           Automatic top-up <Badge tone={tone}>{text}</Badge>
         </>
       }
-      note={data.text}
+      note={localise(data.text)}
       actions={
         mayWrite && (
           <>

@@ -11,12 +11,11 @@ import { Panel } from "../../parts/panel.tsx";
 import stack from "../../parts/stack.module.css";
 import { type Sheet, sheetQuery } from "../../queries/statement.ts";
 import { useAccount } from "../../session.ts";
-import { formatUtc } from "../../times.ts";
+import { formatMonth, formatUtc } from "../../times.ts";
 import styles from "./statement.module.css";
 import { Moves, Parts, Proof } from "./statement-parts.tsx";
 
 const route = getRouteApi("/shell/accounts/$account/statements/$month");
-const MONTH = new Intl.DateTimeFormat("en-GB", { month: "long", year: "numeric", timeZone: "UTC" });
 
 /** The statement of a month as one page, which prints and can be saved as a PDF by the browser. */
 export function StatementPage() {
@@ -56,7 +55,7 @@ export function StatementPage() {
 }
 
 function nameOf(month: string): string {
-  return /^\d{4}-(0[1-9]|1[0-2])$/.test(month) ? MONTH.format(new Date(`${month}-01T00:00:00Z`)) : month;
+  return /^\d{4}-(0[1-9]|1[0-2])$/.test(month) ? formatMonth(month) : month;
 }
 
 interface PaperProps {

@@ -7,9 +7,8 @@ import { Empty } from "../../parts/loaded.tsx";
 import { Money } from "../../parts/money.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { type Statement, statementsQuery } from "../../queries/wallet.ts";
+import { formatMonth } from "../../times.ts";
 import styles from "./wallet.module.css";
-
-const MONTH = new Intl.DateTimeFormat("en-GB", { month: "long", year: "numeric", timeZone: "UTC" });
 
 /** One statement per UTC month. Its lines sum to the change of balance. */
 export function Statements({ account }: { readonly account: string }) {
@@ -34,7 +33,7 @@ function statementColumns(account: string): readonly Column<Statement>[] {
       header: "Month (UTC)",
       cell: ({ month }) => (
         <Link to="/accounts/$account/statements/$month" params={{ account, month }}>
-          {MONTH.format(new Date(`${month}-01T00:00:00Z`))}
+          {formatMonth(month)}
         </Link>
       ),
     },

@@ -4,8 +4,9 @@ import { ApiError, api, call } from "../../api.ts";
 import { Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Failure, Field, Form, readForm } from "../../parts/field.tsx";
-import { AmountField, readAmount } from "../../parts/typed-fields.tsx";
+import { AmountField } from "../../parts/typed-fields.tsx";
 import { setupQuery } from "../../session.ts";
+import { readAmount } from "../../typed-amount.ts";
 import { useAction, useIdempotencyKey } from "../../use-action.ts";
 import styles from "./wallet.module.css";
 
