@@ -1,5 +1,4 @@
-import { treaty } from "@elysiajs/eden";
-import type { ConsoleApi } from "../http/console/routes.ts";
+import { createClient } from "./client.ts";
 
 /** The envelope of every failure. */
 interface ErrorBody {
@@ -37,8 +36,7 @@ export class ApiError extends Error {
 }
 
 /** The client of the console's API: `api.me.get()`, `api.accounts({ account }).keys.get()`. */
-export const api = treaty<ConsoleApi>(location.origin, { parseDate: false, throwHttpError: false }).console
-  .api;
+export const api = createClient("/console/api");
 
 /**
  * Resolves with the data of a call: `call(() => api.me.get())`. Throws {@link ApiError}. Where the server
@@ -67,7 +65,7 @@ function unwrap<Data>({ data, error, status, headers }: Answer<Data>): Data {
   // Safe because an answer without an error has the data of its schema, which may be null.
   if (error === null) return data as Data;
   const received = readHeaders(headers);
-  // Eden turns a failed fetch into a status of its own. Every answer of ours has a request id.
+  // Every answer of ours has a request id; one of a proxy has none.
   throw new ApiError(received.has("x-request-id") ? status : 0, error.value, received);
 }
 

@@ -1,9 +1,9 @@
 import { DAY_MS, HOUR_MS } from "./times.ts";
 
-/** A range of time in the URL: one of the names, or two ISO dates. */
+/** A range of time in the URL: one of the names, two ISO dates, or two whole hours. */
 export interface RangeSearch {
   readonly range?: RangeName;
-  /** UTC days, both included: "2026-11-01". */
+  /** UTC days, both included: "2026-11-01". Or hours, of which the last is not included: "2026-11-01T14:00Z". */
   readonly from?: string;
   readonly to?: string;
 }
@@ -36,11 +36,13 @@ export const RANGES: Readonly<Record<RangeName, { readonly title: string; readon
   month: { title: "This month", hours: 31 * 24 },
 };
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
+const HOUR = /^\d{4}-\d{2}-\d{2}T\d{2}:00Z$/;
 
 /** Reads the range of a URL; what is not one is left out. */
 export function readRangeSearch(search: Record<string, unknown>): RangeSearch {
   const { range, from, to } = search;
-  if (isDay(from) && isDay(to) && from <= to) return { from, to };
+  if (isTime(from, DAY) && isTime(to, DAY) && from <= to) return { from, to };
+  if (isTime(from, HOUR) && isTime(to, HOUR) && from < to) return { from, to };
   return isRangeName(range) ? { range } : {};
 }
 
@@ -58,6 +60,7 @@ export function resolveRange(
   }: RangeOptions = {},
 ): Range {
   if (search.from !== undefined && search.to !== undefined) {
+    if (isOfHours(search)) return resolveHours(search.from, search.to, offsetMinutes);
     const to = Date.parse(`${search.to}T00:00:00Z`) + DAY_MS;
     return {
       from: `${search.from}T00:00:00.000Z`,
@@ -78,6 +81,20 @@ export function resolveRange(
   return { from: new Date(from).toISOString(), to: new Date(to).toISOString(), name, offsetHours };
 }
 
+/** Longer ranges than those of hourly sums are of UTC days. */
+const HOURLY_DAYS_MAX = 31;
+
+function resolveHours(from: string, to: string, offsetMinutes: number): Range {
+  const [fromMs, toMs] = [Date.parse(from), Date.parse(to)];
+  const offsetHours = toMs - fromMs > HOURLY_DAYS_MAX * DAY_MS ? 0 : Math.floor(offsetMinutes / 60);
+  return {
+    from: new Date(fromMs).toISOString(),
+    to: new Date(toMs).toISOString(),
+    name: undefined,
+    offsetHours,
+  };
+}
+
 /** Months are those of UTC, as in statements. */
 function startOfMonth(nowMs: number): number {
   const now = new Date(nowMs);
@@ -88,6 +105,20 @@ function isRangeName(value: unknown): value is RangeName {
   return typeof value === "string" && Object.hasOwn(RANGES, value);
 }
 
-function isDay(value: unknown): value is string {
-  return typeof value === "string" && DAY.test(value) && !Number.isNaN(Date.parse(value));
+function isTime(value: unknown, shape: RegExp): value is string {
+  return typeof value === "string" && shape.test(value) && !Number.isNaN(Date.parse(value));
+}
+
+/** Whether a range of the URL is of hours and not of days. */
+export function isOfHours({ from = "" }: RangeSearch): boolean {
+  return HOUR.test(from);
+}
+
+/** The range of the URL from one whole hour to another; of days where both are midnights of UTC. */
+export function rangeOfTimes(fromMs: number, toMs: number): Pick<RangeSearch, "from" | "to"> {
+  const print = (ms: number) => new Date(ms).toISOString();
+  if (fromMs % DAY_MS === 0 && toMs % DAY_MS === 0) {
+    return { from: print(fromMs).slice(0, 10), to: print(toMs - DAY_MS).slice(0, 10) };
+  }
+  return { from: `${print(fromMs).slice(0, 13)}:00Z`, to: `${print(toMs).slice(0, 13)}:00Z` };
 }

@@ -26,9 +26,9 @@ export interface Stacked {
   readonly series: readonly ChartSeries[];
 }
 
-const STEP_MS = { hour: HOUR_MS, day: DAY_MS };
+export const STEP_MS = { hour: HOUR_MS, day: DAY_MS };
 /** The group in which the server sums up the groups that are too many to send. */
-const OTHERS = "(other)";
+export const OTHERS = "(other)";
 
 /** Spreads rows over every bucket of the range, also those without rows. The largest series come first. */
 export function stackRows<Row extends GroupedRow>(

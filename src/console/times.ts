@@ -4,7 +4,7 @@ import { LOCALE, type Locale } from "./locale.ts";
  * How a time is shown. `relative` is "3 min ago" within a day, else a date. `moment` is "14:05:10" today, else
  * "21 Nov, 14:05", with the year when it is another one.
  */
-export type TimeStyle = "minute" | "second" | "date" | "relative" | "moment";
+export type TimeStyle = "minute" | "second" | "date" | "shortClock" | "relative" | "moment";
 
 const FORMATS = {
   minute: { year: "numeric", month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" },

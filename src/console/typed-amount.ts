@@ -45,5 +45,7 @@ export function printTypedAmount(usd: string, { point }: Locale = LOCALE): strin
 /** The amount as the API takes it: "$ 1,234.50" becomes "1234.50". The API refuses a text that is no amount. */
 export function readAmount(text = ""): string {
   const typed = readTypedAmount(text);
-  return "usd" in typed ? typed.usd : text.trim() && `?${text}`;
+  if ("usd" in typed) return typed.usd;
+  // The API would take "1.000" as one dollar.
+  return typed.problem === "ambiguous" ? `?${text}` : text.trim();
 }

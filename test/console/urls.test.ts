@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { safePath } from "../../src/console/entrance-links.ts";
-import { readRangeSearch, resolveRange } from "../../src/console/ranges.ts";
+import { rangeOfTimes, readRangeSearch, resolveRange } from "../../src/console/ranges.ts";
 import { filters, parseSearch, printSearch, rangeAnd } from "../../src/console/search.ts";
 
 describe("the path after a sign-in", () => {
@@ -42,6 +42,23 @@ describe("a range in the URL", () => {
     [{ from: 1, to: null, range: [] }, {}],
   ])("%j is read as %j", (search, read) => {
     expect<object>(readRangeSearch(search as Record<string, unknown>)).toEqual(read);
+  });
+
+  test("a range of hours is not widened, and one of whole UTC days is written as days", () => {
+    const hours = { from: "2026-11-22T14:00Z", to: "2026-11-22T16:00Z" };
+    expect<object>(readRangeSearch(hours)).toEqual(hours);
+    expect<object>(readRangeSearch({ from: hours.to, to: hours.from })).toEqual({});
+    expect<object>(readRangeSearch({ from: "2026-11-22", to: hours.to })).toEqual({});
+    expect(resolveRange(hours, { offsetMinutes: 330 })).toEqual({
+      from: "2026-11-22T14:00:00.000Z",
+      to: "2026-11-22T16:00:00.000Z",
+      name: undefined,
+      offsetHours: 5,
+    });
+    expect<object>(rangeOfTimes(Date.parse(hours.from), Date.parse(hours.to))).toEqual(hours);
+    const days = { from: "2026-11-01", to: "2026-11-03" };
+    const { from, to } = resolveRange(days);
+    expect<object>(rangeOfTimes(Date.parse(from), Date.parse(to))).toEqual(days);
   });
 
   test("a named range ends with the running hour, so that one question is asked for an hour", () => {

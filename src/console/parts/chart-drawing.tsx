@@ -1,4 +1,5 @@
 import { Bar, Line, LinePath } from "@visx/shape";
+import { useNavigate } from "@tanstack/react-router";
 import {
   type KeyboardEvent,
   type PointerEvent,
@@ -8,7 +9,7 @@ import {
   useState,
 } from "react";
 import styles from "./chart.module.css";
-import { CHART_HEIGHT, type ChartProps, fillOf, SERIES_MAX } from "./chart-parts.ts";
+import { CHART_HEIGHT, type ChartProps, fillOf, SERIES_MAX, type Span } from "./chart-parts.ts";
 import {
   type BandScale,
   bandScale,
@@ -19,9 +20,9 @@ import {
 } from "./scales.ts";
 
 interface DrawingProps extends ChartProps {
-  /** The place that is read; `undefined` for none. */
-  readonly index: number | undefined;
-  readonly onRead: (index: number | undefined) => void;
+  /** The places that are read; `undefined` for none. */
+  readonly span: Span | undefined;
+  readonly onRead: (span: Span | undefined) => void;
 }
 
 interface Scales {
@@ -46,34 +47,102 @@ const TICKS = 4;
 
 /** The picture of a chart. */
 export function ChartDrawing(props: DrawingProps) {
-  const { label, places, index, onRead, height = CHART_HEIGHT } = props;
+  const { span, height = CHART_HEIGHT } = props;
   const box = useRef<HTMLDivElement>(null);
   const width = useWidth(box);
   const scales = createScales(props, { width, height });
-  const read = ({ clientX, currentTarget }: PointerEvent<SVGSVGElement>) =>
-    onRead(scales.x.placeOf(clientX - currentTarget.getBoundingClientRect().left));
   return (
     <div ref={box} className={styles.drawing}>
       <svg
         role="img"
-        aria-label={`${label} Arrow keys move the reading.`}
+        aria-label={describeChart(props)}
         tabIndex={0}
         width={width}
         height={height}
-        onPointerDown={read}
-        onPointerMove={read}
-        // A finger that is lifted leaves its reading until the next touch elsewhere.
-        onPointerLeave={({ pointerType }) => pointerType === "touch" || onRead(undefined)}
-        onBlur={() => onRead(undefined)}
-        onKeyDown={(event) => onRead(moveReading(event, index, places.length))}
+        data-leads={props.placeLink !== undefined}
+        {...useControls(props, scales)}
       >
         <Grid {...props} scales={scales} />
-        {index !== undefined && <Pointer index={index} scales={scales} />}
+        {span && <Pointer span={span} scales={scales} />}
         {props.kind === "bars" ? <Bars {...props} scales={scales} /> : <Lines {...props} scales={scales} />}
         <Marks {...props} scales={scales} />
       </svg>
     </div>
   );
+}
+
+function describeChart({ label, placeLink, rangeLink }: ChartProps): string {
+  const range = rangeLink ? " With Shift they mark a range." : "";
+  return `${label} Arrow keys move the reading.${range}${placeLink || rangeLink ? " Enter opens it." : ""}`;
+}
+
+/** Reads, marks and opens places, by pointer and by keys. A finger reads by its first touch, and opens by its second. */
+function useControls(props: DrawingProps, scales: Scales) {
+  const { places, span, onRead, placeLink, rangeLink } = props;
+  const navigate = useNavigate();
+  /** Where a drag has begun. */
+  const anchor = useRef<number>(undefined);
+  const mark = useRef<number>(undefined);
+  /** Whether a finger touches the place that is read already. */
+  const isSecond = useRef(false);
+  const open = ({ first, last }: Span, series?: string) => {
+    const link = first === last ? placeLink?.(first, series) : rangeLink?.(first, last);
+    if (link) void navigate(link as never);
+  };
+  const placeAt = ({ clientX, currentTarget }: PointerEvent<SVGSVGElement>) =>
+    scales.x.placeOf(clientX - currentTarget.getBoundingClientRect().left);
+  return {
+    onPointerDown: (event: PointerEvent<SVGSVGElement>) => {
+      const place = placeAt(event);
+      isSecond.current = span?.first === place && span.last === place;
+      if (event.button !== 0) return;
+      anchor.current = place;
+      if (event.pointerType !== "touch") event.currentTarget.setPointerCapture(event.pointerId);
+      onRead({ first: place, last: place });
+    },
+    onPointerMove: (event: PointerEvent<SVGSVGElement>) => {
+      const place = placeAt(event);
+      const isDrag = rangeLink && anchor.current !== undefined && event.pointerType !== "touch";
+      onRead(spanOf(isDrag ? anchor.current : place, place));
+    },
+    onPointerUp: (event: PointerEvent<SVGSVGElement>) => {
+      const place = placeAt(event);
+      const isTouch = event.pointerType === "touch";
+      const begun = anchor.current;
+      anchor.current = undefined;
+      if (begun === undefined || (isTouch && !isSecond.current)) return;
+      const top = event.clientY - event.currentTarget.getBoundingClientRect().top;
+      open(spanOf(isTouch ? place : begun, place), seriesAt(props, scales, { place, top }));
+    },
+    onPointerCancel: () => {
+      anchor.current = undefined;
+    },
+    // A finger that is lifted leaves its reading until the next touch elsewhere.
+    onPointerLeave: ({ pointerType }: PointerEvent) => pointerType === "touch" || onRead(undefined),
+    onBlur: () => onRead(undefined),
+    onKeyDown: (event: KeyboardEvent) => {
+      if (event.key === "Enter" && span) open(span);
+      if (event.key === "Shift") return;
+      mark.current = rangeLink && event.shiftKey ? (mark.current ?? span?.first) : undefined;
+      onRead(moveReading(event, span, { count: places.length, mark: mark.current }));
+    },
+  };
+}
+
+function spanOf(one = 0, other = 0): Span {
+  return { first: Math.min(one, other), last: Math.max(one, other) };
+}
+
+/** The series whose layer is drawn at a pixel; `undefined` beside the layers. */
+function seriesAt(
+  { kind, series }: ChartProps,
+  { y }: Scales,
+  { place, top }: { readonly place: number; readonly top: number },
+): string | undefined {
+  if (kind !== "bars") return undefined;
+  const layers = stackLayers(series).map((each) => each.find((layer) => layer.place === place));
+  const found = layers.findIndex((layer) => layer && y.at(layer.to) <= top && top <= y.at(layer.from));
+  return series[found]?.id;
 }
 
 function Grid({ places, format, scales }: LayerProps) {
@@ -109,19 +178,18 @@ function widthOf(texts: readonly string[]): number {
   return Math.max(0, ...texts.map((text) => text.length)) * DIGIT_WIDTH;
 }
 
-function Pointer({
-  index,
-  scales: { x, left, height },
-}: {
-  readonly index: number;
+interface PointerProps {
+  readonly span: Span;
   readonly scales: Scales;
-}) {
+}
+
+function Pointer({ span: { first, last }, scales: { x, left, height } }: PointerProps) {
   return (
     <Bar
       className={styles.pointer ?? ""}
-      x={left + index * x.step}
+      x={left + first * x.step}
       y={MARGIN.top}
-      width={x.step}
+      width={x.step * (last - first + 1)}
       height={Math.max(0, height - MARGIN.top - MARGIN.bottom)}
     />
   );
@@ -180,18 +248,27 @@ function createScales(
   return { x: bandScale(places.length, [left, width - MARGIN.right]), y, left, width, height };
 }
 
-function moveReading(event: KeyboardEvent, index: number | undefined, count: number): number | undefined {
-  const last = count - 1;
+interface Reach {
+  readonly count: number;
+  /** Where a range that Shift marks has begun; `undefined` for a reading of one place. */
+  readonly mark: number | undefined;
+}
+
+function moveReading(event: KeyboardEvent, span: Span | undefined, { count, mark }: Reach): Span | undefined {
+  const end = count - 1;
+  // The end that moves is the one away from the mark.
+  const head = span?.last === mark ? span?.first : span?.last;
   const next: Readonly<Record<string, number | undefined>> = {
-    ArrowLeft: index === undefined ? last : Math.max(0, index - 1),
-    ArrowRight: index === undefined ? 0 : Math.min(last, index + 1),
+    ArrowLeft: head === undefined ? end : Math.max(0, head - 1),
+    ArrowRight: head === undefined ? 0 : Math.min(end, head + 1),
     Home: 0,
-    End: last,
+    End: end,
     Escape: undefined,
   };
-  if (!(event.key in next)) return index;
+  if (!(event.key in next)) return span;
   event.preventDefault();
-  return next[event.key];
+  const place = next[event.key];
+  return place === undefined ? undefined : spanOf(mark ?? place, place);
 }
 
 function useWidth(box: RefObject<HTMLDivElement | null>): number {

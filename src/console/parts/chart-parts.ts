@@ -1,4 +1,5 @@
 import { formatClock, formatShortDay, formatUtcDay } from "../times.ts";
+import type { LinkProps } from "@tanstack/react-router";
 import styles from "./chart.module.css";
 
 /** The values of one line or of one layer of the bars. */
@@ -36,6 +37,18 @@ export interface ChartProps {
   readonly marks?: readonly number[];
   /** Default: 220 px. */
   readonly height?: number;
+  /** What is counted, after a sum that has no sign of its own: "requests". */
+  readonly unit?: string;
+  /** Where a place leads, or one series of it: to its requests. */
+  readonly placeLink?: (place: number, series?: string) => LinkProps | undefined;
+  /** Where a range of places leads, both included: to its own view. */
+  readonly rangeLink?: (first: number, last: number) => LinkProps;
+}
+
+/** The places that are read, both included. */
+export interface Span {
+  readonly first: number;
+  readonly last: number;
 }
 
 export const CHART_HEIGHT = 220;

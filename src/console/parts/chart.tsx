@@ -1,7 +1,7 @@
 import { Suspense, useState } from "react";
 import { lazyPart } from "../reachable.ts";
 import styles from "./chart.module.css";
-import { type ChartProps, type ChartSeries, fillOf } from "./chart-parts.ts";
+import { type ChartProps, type ChartSeries, fillOf, type Span } from "./chart-parts.ts";
 import { classes } from "./classes.ts";
 import { DataTable } from "./data-table.tsx";
 import { Skeleton } from "./loaded.tsx";
@@ -10,48 +10,54 @@ import { Skeleton } from "./loaded.tsx";
 const Drawing = lazyPart(() => import("./chart-drawing.tsx"), "ChartDrawing");
 
 /**
- * Stacked bars or lines over time. Pointer and arrow keys move the reading, which stands above. The same
- * values are in a table behind.
+ * Stacked bars or lines over time. Pointer and arrow keys move the reading, which stands above. A press leads to what
+ * a bar consists of, and a drag to a range. The same values and links are in a table behind.
  */
 export function Chart(props: ChartProps) {
-  const [index, setIndex] = useState<number>();
+  const [span, setSpan] = useState<Span>();
   return (
     <figure className={styles.chart}>
-      <Reading {...props} index={index} />
+      <Reading {...props} span={span} />
       <Suspense fallback={<Skeleton shape="block" />}>
-        <Drawing {...props} index={index} onRead={setIndex} />
+        <Drawing {...props} span={span} onRead={setSpan} />
       </Suspense>
       <Behind {...props} />
     </figure>
   );
 }
 
-function Reading({
-  places,
-  series,
-  format,
-  kind,
-  index,
-}: ChartProps & { readonly index: number | undefined }) {
-  const valueAt = ({ values }: ChartSeries) =>
-    index === undefined ? values.reduce((sum, value) => sum + value, 0) : (values[index] ?? 0);
+function Reading(props: ChartProps & { readonly span: Span | undefined }) {
+  const { places, series, format, kind, unit, span } = props;
+  const { first, last } = span ?? { first: 0, last: places.length - 1 };
+  const valueOf = ({ values }: ChartSeries) =>
+    values.slice(first, last + 1).reduce((sum, value) => sum + value, 0);
   // A sum over time means nothing for lines, which may be percentiles.
-  const hasValues = index !== undefined || kind === "bars";
+  const hasValues = kind === "bars" || (span !== undefined && first === last);
+  const summed = series.filter(({ look }) => look !== "outline");
+  const total = summed.reduce((sum, each) => sum + valueOf(each), 0);
   return (
     <figcaption className={styles.reading} aria-live="polite">
-      <span className={styles.when}>{index === undefined ? "In total" : places[index]?.text}</span>
+      <span className={styles.when}>
+        {span === undefined ? "In total" : nameOf(places, span)}
+        {kind === "bars" && ` ${format(total)}${unit ? ` ${unit}` : ""}`}
+      </span>
       {series.map((each, place) => (
         <span key={each.id} className={styles.series}>
           <span className={classes(styles.swatch, fillOf(each, place))} />
           {each.name}
-          {hasValues && <span className={styles.value}>{format(valueAt(each))}</span>}
+          {hasValues && <span className={styles.value}>{format(valueOf(each))}</span>}
         </span>
       ))}
     </figcaption>
   );
 }
 
-function Behind({ label, places, series, format }: ChartProps) {
+function nameOf(places: ChartProps["places"], { first, last }: Span): string {
+  const [from = "", to = ""] = [first, last].map((place) => places[place]?.text);
+  return `${from === to ? from : `${from} – ${to}`}:`;
+}
+
+function Behind({ label, places, series, format, placeLink }: ChartProps) {
   const rows = places.map(({ text }, index) => ({ text, index }));
   const columns = [
     { id: "place", header: "Time", isNarrow: true, cell: (row: { text: string }) => row.text },
@@ -71,6 +77,7 @@ function Behind({ label, places, series, format }: ChartProps) {
           columns={columns}
           rows={rows}
           rowKey={(row) => String(row.index)}
+          rowLink={({ index }) => placeLink?.(index)}
           empty={null}
         />
       </div>

@@ -5,6 +5,7 @@ import { MOVING_MS } from "../queries/overview.ts";
 import { type UsageAnswer, usageQuery } from "../queries/usage.ts";
 import { RANGES, type RangeSearch } from "../ranges.ts";
 import { costSeries, printBuckets } from "../series.ts";
+import { linksOfChart } from "../usage-links.ts";
 import { resolveUsage, type UsageQuery } from "../usage-view.ts";
 import { Chart } from "./chart.tsx";
 import { Empty, Loaded } from "./loaded.tsx";
@@ -41,19 +42,22 @@ export function CostChart({ account, search: { range, from, to }, apiKey }: Cost
       }
     >
       <Loaded query={usage}>
-        {(data) => <Bars usage={data} query={query} range={RANGES[range ?? "30d"].title} />}
+        {(data) => (
+          <Bars account={account} usage={data} query={query} range={from ? "the range" : RANGES[range ?? "30d"].title} />
+        )}
       </Loaded>
     </Panel>
   );
 }
 
 interface BarsProps {
+  readonly account: string;
   readonly usage: UsageAnswer;
   readonly query: UsageQuery;
   readonly range: string;
 }
 
-function Bars({ usage, query, range }: BarsProps) {
+function Bars({ account, usage, query, range }: BarsProps) {
   if (usage.total.requests === 0) {
     return (
       <Empty icon="usage" title="No requests in this range">
@@ -70,6 +74,7 @@ function Bars({ usage, query, range }: BarsProps) {
       places={printBuckets(times, query)}
       series={series}
       format={formatUsdNumber}
+      {...linksOfChart({ account, query, times })}
     />
   );
 }

@@ -1,8 +1,8 @@
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import type { FormEvent } from "react";
-import { RANGES, type RangeName, type RangeSearch, readRangeSearch } from "../ranges.ts";
+import { isOfHours, RANGES, type RangeName, type RangeSearch, readRangeSearch } from "../ranges.ts";
 import { withSearch } from "../search.ts";
-import { describeZone, formatTime } from "../times.ts";
+import { DAY_MS, describeZone, formatTime } from "../times.ts";
 import { Button } from "./button.tsx";
 import { classes } from "./classes.ts";
 import { Disclosure } from "./disclosure.tsx";
@@ -75,11 +75,11 @@ function Days({ search: { from, to } }: { readonly search: RangeSearch }) {
       <form className={styles.form} onSubmit={choose}>
         <label>
           First day (UTC)
-          <input type="date" name="from" required defaultValue={from} />
+          <input type="date" name="from" required defaultValue={from?.slice(0, 10)} />
         </label>
         <label>
           Last day (UTC)
-          <input type="date" name="to" required defaultValue={to} />
+          <input type="date" name="to" required defaultValue={to?.slice(0, 10)} />
         </label>
         <Button type="submit" look="primary">
           Show
@@ -89,8 +89,12 @@ function Days({ search: { from, to } }: { readonly search: RangeSearch }) {
   );
 }
 
-/** Days of UTC, whatever the viewer's zone: "1 Nov 2026 – 3 Nov 2026". */
+/** Days of UTC, whatever the viewer's zone: "1 Nov 2026 – 3 Nov 2026". Hours are those of the viewer. */
 function describeDays(from: string, to: string): string {
+  if (isOfHours({ from })) {
+    const isDay = Date.parse(to) - Date.parse(from) < DAY_MS;
+    return `${formatTime(from)} – ${formatTime(to, isDay ? "shortClock" : "minute")}`;
+  }
   // Noon is on the same day in most zones.
   const [first, last] = [from, to].map((day) => formatTime(`${day}T12:00:00Z`, "date"));
   return first === last ? String(first) : `${first} – ${last}`;

@@ -22,6 +22,7 @@ import {
 } from "../../queries/requests.ts";
 import { withSearch } from "../../search.ts";
 import { stackRows } from "../../series.ts";
+import { linkOfRange, rangeOfBuckets } from "../../usage-links.ts";
 import styles from "./requests.module.css";
 
 const route = getRouteApi("/shell/accounts/$account/refusals");
@@ -139,12 +140,16 @@ function RefusalsChart({ account, search }: RefusalsChartProps) {
   const count = data && formatCount(data.total.refused);
   return (
     <Panel title="Refused requests per hour" note={count && `${count} in this range.`}>
-      {data ? <Bars usage={data} /> : <Skeleton shape="block" />}
+      {data ? <Bars account={account} usage={data} search={search} /> : <Skeleton shape="block" />}
     </Panel>
   );
 }
 
-function Bars({ usage: { rows, from, to, total } }: { readonly usage: RefusedUsage }) {
+interface BarsProps extends RefusalsChartProps {
+  readonly usage: RefusedUsage;
+}
+
+function Bars({ account, search: { key }, usage: { rows, from, to, total } }: BarsProps) {
   const { times, series } = stackRows(
     rows
       .filter(({ refused }) => refused > 0)
@@ -159,7 +164,14 @@ function Bars({ usage: { rows, from, to, total } }: { readonly usage: RefusedUsa
       places={printTimes(times, "hour")}
       series={series}
       format={formatCount}
+      unit="refused"
       height={160}
+      placeLink={(place, code) => ({
+        to: "/accounts/$account/refusals",
+        params: { account },
+        search: { ...rangeOfBuckets(times, "hour", place), ...(key && { key }), ...(code && { code }) },
+      })}
+      rangeLink={(first, last) => linkOfRange(rangeOfBuckets(times, "hour", first, last))}
     />
   );
 }

@@ -3,11 +3,14 @@ import { Chart } from "../../parts/chart.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import type { UsageAnswer, UsageTotal } from "../../queries/usage.ts";
 import { costSeries, dayOf, printBuckets } from "../../series.ts";
+import { linksOfChart } from "../../usage-links.ts";
 import { histogramSeries, requestSeries, tokenSeries } from "../../usage-series.ts";
 import { GROUPS, type UsageQuery } from "../../usage-view.ts";
 import styles from "./usage.module.css";
 
 interface ChartsProps {
+  /** `undefined`: all accounts. */
+  readonly account: string | undefined;
   readonly usage: UsageAnswer;
   readonly query: UsageQuery;
   /** Days that cost more than usual: "2026-11-22". */
@@ -15,13 +18,15 @@ interface ChartsProps {
 }
 
 /** Cost, requests and tokens over time. */
-export function Charts({ usage, query, unusualDays }: ChartsProps) {
+export function Charts({ account, usage, query, unusualDays }: ChartsProps) {
   const { total } = usage;
   const divided = query.group === "none" ? "" : ` and ${GROUPS[query.group]}`;
   const cost = costSeries(usage, query);
   const marks = query.by === "hour" ? [] : placesOf(cost.times, unusualDays, query);
   const requests = requestSeries(usage, query);
   const tokens = tokenSeries(usage, query);
+  const links = linksOfChart({ account, query, times: cost.times });
+  const linksOfAll = linksOfChart({ account, query: { ...query, group: "none" }, times: cost.times });
   return (
     <>
       <Panel title={`Cost per ${query.by}${divided}`} note={describeDays(usage, query)}>
@@ -32,6 +37,7 @@ export function Charts({ usage, query, unusualDays }: ChartsProps) {
           series={cost.series}
           marks={marks}
           format={formatUsdNumber}
+          {...links}
         />
       </Panel>
       <div className={styles.pair}>
@@ -42,6 +48,8 @@ export function Charts({ usage, query, unusualDays }: ChartsProps) {
             places={printBuckets(requests.times, query)}
             series={requests.series}
             format={printCount}
+            unit="requests"
+            {...links}
             height={190}
           />
         </Panel>
@@ -52,6 +60,8 @@ export function Charts({ usage, query, unusualDays }: ChartsProps) {
             places={printBuckets(tokens.times, query)}
             series={tokens.series}
             format={printCount}
+            unit="tokens"
+            {...linksOfAll}
             height={190}
           />
         </Panel>
@@ -99,6 +109,7 @@ function Distribution({ title, times, total, counts }: DistributionProps) {
         places={buckets}
         series={series}
         format={printCount}
+        unit="requests"
         height={160}
       />
     </Panel>

@@ -56,7 +56,7 @@ export function UsageBody({ title, account, search, query, unusualDays = [], chi
             </Panel>
           ) : (
             <>
-              <Charts usage={data} query={data.query} unusualDays={unusualDays} />
+              <Charts account={account} usage={data} query={data.query} unusualDays={unusualDays} />
               <UsageTable usage={data} query={data.query} table={search.table} />
               <Latencies total={data.total} />
               {children?.(data)}
