@@ -24,10 +24,12 @@ import type { Ledger } from "../ledger/ledger.ts";
 import type { OpenLogSync } from "../ledger/sqlite/log-sync.ts";
 import { platform } from "../platform.ts";
 import { startRefusalRecorder } from "../refusals/recorder.ts";
+import { RouteHours } from "../route-hours.ts";
 import { type OpenSettlementOutbox, openSettlementOutbox } from "../settlement-outbox/outbox.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { findOpenFiles } from "../telemetry/open-files.ts";
+import type { RequestMetrics } from "../telemetry/request-metrics.ts";
 import { createRequestTracing, type RequestTracing } from "../telemetry/request-tracing.ts";
 import type { Traces } from "../telemetry/trace-export.ts";
 import { SharedTimer } from "../time.ts";
@@ -83,7 +85,7 @@ export function createParts(
   const bodies = createBodies(cooperativeYield);
   const clock = () => platform.monotonicMs();
   const timer = new SharedTimer(clock);
-  const refusals = startRefusalRecorder({ database, log });
+  const recorders = startRecorders(database, { log, requests });
   const shutdown = new Shutdown();
   const readLive = createSettingsReader(config, { metrics, traces, log, clock, createPost });
   let latest: LiveConfig = config;
@@ -101,7 +103,7 @@ export function createParts(
     heartbeats,
     callers,
     declines: createDeclineMemory(clock),
-    refusals,
+    ...recorders.parts,
     ...createAttribution(database, ledger),
     holdHealth: createHoldHealth({ ledger, log, newId: newRequestId }),
     holdTtlMs: config.holdTtlMs,
@@ -110,7 +112,6 @@ export function createParts(
     timer,
     log,
     metrics: metrics.upstream,
-    requestMetrics: requests,
     shutdown,
   };
   return {
@@ -132,9 +133,26 @@ export function createParts(
       callers.close();
       tokens.close();
       bodies.close();
-      await refusals.close();
+      await recorders.close();
       await outbox.close();
     },
+  };
+}
+
+/** Starts what counts requests in the database. A request also counts in the metrics. */
+function startRecorders(
+  database: Database,
+  { log, requests }: { readonly log: Log; readonly requests: RequestMetrics },
+) {
+  const refusals = startRefusalRecorder({ database, log });
+  const routeHours = new RouteHours({ database, log });
+  const ended: RequestMetrics["ended"] = (request) => {
+    requests.ended(request);
+    routeHours.requestEnded(request);
+  };
+  return {
+    parts: { refusals, routeHours, requestMetrics: { ...requests, ended } },
+    close: async () => void (await Promise.all([refusals.close(), routeHours.close()])),
   };
 }
 

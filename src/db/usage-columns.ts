@@ -59,3 +59,16 @@ export const UNKNOWN = "\u0001";
 export const OWN_ROWS_MAX = 10_000;
 /** The id of the row that sums up the others. No id of a scope has control characters. */
 export const OTHER = "\u0002";
+
+/** The upper bounds of the buckets of `first_output_N` in `route_hours`, in milliseconds; the last has none. */
+export const ROUTE_BOUNDS_MS: readonly number[] = Object.freeze([
+  50, 100, 150, 200, 300, 400, 500, 700, 1_000, 1_500, 2_000, 3_000, 5_000, 7_500, 10_000, 15_000, 20_000,
+  30_000, 60_000,
+]);
+
+/** The columns of `route_hours` that count: what was answered, what failed, and a histogram of first outputs. */
+export const ROUTE_COUNT_COLUMNS: readonly string[] = [
+  "answered",
+  "failed",
+  ...Array.from({ length: ROUTE_BOUNDS_MS.length + 1 }, (_, bucket) => `first_output_${bucket}`),
+];

@@ -75,6 +75,7 @@ export async function attemptCandidate(gateway: Gateway, context: AttemptContext
     held.call.progress.waitedMs += ms;
     const attempt = { upstream: upstream.name, key: key.label, reason, status, ms: Math.round(ms) };
     metrics.attempted(upstream.name, outcomeName(outcome), ms, key.label);
+    countAtRoute(gateway, context, outcome);
     const { isSent, timedOut } = timeouts;
     const isReached = isSent && !isRefused(outcome);
     slot?.end(isReached ? tokensUsed(held, status) : undefined);
@@ -97,6 +98,24 @@ export async function attemptCandidate(gateway: Gateway, context: AttemptContext
     // Without effect after a verdict.
     permit.abandoned();
   }
+}
+
+/** Counts an attempt for the figures of its route. Only a stream has a first output before its end. */
+function countAtRoute(
+  { routeHours }: Gateway,
+  { held, candidate, startedAt }: AttemptContext,
+  outcome: Outcome,
+): void {
+  const { plan, quote, meter } = held;
+  const { upstream, upstreamModel } = candidate.route;
+  const firstOutputAt = quote.request.stream ? meter.firstOutputAt : undefined;
+  routeHours.ended(
+    { model: plan.model.id, upstream, upstreamModel },
+    {
+      outcome: outcomeName(outcome),
+      firstOutputMs: firstOutputAt === undefined ? undefined : firstOutputAt - startedAt,
+    },
+  );
 }
 
 /** Whether a connection that was assumed did not stand. */

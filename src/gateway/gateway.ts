@@ -41,6 +41,14 @@ export interface GatewaySettings {
   readonly tracing: RequestTracing | undefined;
 }
 
+/** Counts what ended at the routes of models. */
+interface RouteCounts {
+  ended(
+    route: { readonly model: string; readonly upstream: string; readonly upstreamModel: string },
+    end: { readonly outcome: string; readonly firstOutputMs: number | undefined },
+  ): void;
+}
+
 /** The parts that a request uses. Immutable: a reload creates a new gateway; running requests keep theirs. */
 export interface Gateway extends GatewaySettings {
   readonly authenticate: Authenticate;
@@ -70,6 +78,8 @@ export interface Gateway extends GatewaySettings {
   readonly timer: SharedTimer;
   readonly log: Log;
   readonly metrics: UpstreamMetrics;
+  /** What lasts beyond this process, for the figures of the last day. */
+  readonly routeHours: RouteCounts;
   readonly requestMetrics: RequestMetrics;
   /** Aborted at the drain limit: running requests then end as they stand. */
   readonly shutdown: AbortSource;

@@ -64,6 +64,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "platform.ts",
       "program-files.ts",
       "refusals",
+      "route-hours.ts",
       "settlement-outbox",
       "telemetry",
       "time.ts",
@@ -185,6 +186,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "ledger/records.ts",
       "ledger/usage-records.ts",
       "refusals",
+      "route-hours.ts",
     ],
     packages: [],
   },
@@ -369,6 +371,11 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     holds: "the ledger: interface, rules, batch engine, stores, queries, audit",
     imports: ["db", "domain", "platform.ts", "time.ts", "workers"],
     packages: ["bun", "bun:sqlite", "node:fs", "node:path", "node:worker_threads"],
+  },
+  "route-hours.ts": {
+    holds: "attempts at routes, counted in memory and kept by hour for two days",
+    imports: ["db", "domain", "platform.ts", "telemetry/log.ts", "telemetry/request-metrics.ts", "time.ts"],
+    packages: ["drizzle-orm"],
   },
   refusals: {
     holds: "refused requests, counted in memory and kept for 7 days",

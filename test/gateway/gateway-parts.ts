@@ -89,6 +89,7 @@ export function createGatewayParts(over: Partial<Gateway> = {}) {
       },
       aboveBound: (upstream, kind) => void recorded.aboveBound.push(`${upstream} ${kind}`),
     },
+    routeHours: { ended() {} },
     requestMetrics: {
       ended() {},
       settleFailed: (failure) => void recorded.settleFailures.push(failure),

@@ -32,6 +32,7 @@ export const {
   redeemCodes,
   checkouts,
   refusedRequests,
+  routeHours,
   noticeRules,
   notices,
   openNotices,

@@ -29,6 +29,7 @@ export const {
   redeemCodes,
   checkouts,
   refusedRequests,
+  routeHours,
   noticeRules,
   notices,
   openNotices,

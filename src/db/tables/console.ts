@@ -3,6 +3,7 @@ import { sql } from "drizzle-orm";
 import type { CreditSource } from "../../domain/credit.ts";
 import type { ScopeKind } from "../../domain/scope.ts";
 import type { Columns } from "../sqlite/columns.ts";
+import { ROUTE_COUNT_COLUMNS } from "../usage-columns.ts";
 
 /** Mails to send. `data` is JSON without secrets: a token is made when the mail is sent. */
 export const mails = (t: Columns) =>
@@ -90,6 +91,25 @@ export const refusedRequests = (t: Columns) =>
       }),
       t.index("refused_requests_id").on(table.lastRequestId),
       t.index("refused_requests_minute").on(table.minuteMs),
+    ],
+  );
+
+/**
+ * Attempts at routes by hour, and under the upstream "" the requests of a model. Every gateway adds to these rows;
+ * no account and no key is in them.
+ */
+export const routeHours = (t: Columns) =>
+  t.createTable(
+    "route_hours",
+    {
+      startMs: t.whole("start_ms").notNull(),
+      model: t.text("model").notNull(),
+      upstream: t.text("upstream").notNull(),
+      upstreamModel: t.text("upstream_model").notNull(),
+      ...Object.fromEntries(ROUTE_COUNT_COLUMNS.map((name) => [name, t.whole(name).notNull().default(0)])),
+    },
+    ({ startMs, model, upstream, upstreamModel }) => [
+      t.primaryKey({ columns: [startMs, model, upstream, upstreamModel] }),
     ],
   );
 

@@ -2,88 +2,41 @@ import { Elysia, type Static, t } from "elysia";
 import type { Account } from "../../accounts/accounts.ts";
 import { markupOf } from "../../accounts/markup.ts";
 import { DEMO_MODEL } from "../../demo/demo-model.ts";
+import { printModalPrice } from "../../domain/modalities.ts";
 import { type ClientSurface, type Model, printPrices, type Route } from "../../domain/model.ts";
 import { printPrice, printUsd } from "../../domain/money.ts";
+import { printToolFees } from "../../domain/tool-fees.ts";
 import { printUnitPrice, type UnitName } from "../../domain/units.ts";
 import { GatewayError } from "../../errors.ts";
+import { keepFresh } from "../../figures/kept.ts";
 import { type Estimate, estimateCost } from "../../forecast/estimate.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
+import { printTime } from "../../time.ts";
+import { type DayFigures, type RouteDay, readDay, readHours } from "../../usage/route-figures.ts";
 import type { WireFormat } from "../../wire/format.ts";
 import { findFormatPair } from "../../wire/format-pair.ts";
 import { WIRES } from "../../wire/registry.ts";
 import { createGuard, type GuardParts } from "./guard.ts";
 import { accountParams } from "./keys/shapes.ts";
-import { usd } from "./shapes.ts";
+import { estimate, estimateBody, hours, hoursQuery, model } from "./models-shapes.ts";
 
 interface Parts extends GuardParts {
   gateway(): Gateway;
 }
 
-const price = t.String({ description: "USD per million tokens" });
-const count = t.Integer({ minimum: 0 });
-const tokens = t.Integer({ minimum: 0, maximum: 1_000_000_000 });
-
-const tokenPrice = t.Object({
-  input: price,
-  output: price,
-  cached_input: price,
-  cache_write: price,
-  cache_write_1h: price,
-});
-
-const model = t.Object({
-  id: t.String(),
-  context_window: count,
-  max_output_tokens: count,
-  default_max_output_tokens: count,
-  price: tokenPrice,
-  tier_prices: t.Nullable(
-    t.Record(t.String(), tokenPrice, { description: "prices of tokens by service tier; null without any" }),
-  ),
-  unit_price: t.Nullable(
-    t.Object({
-      unit: t.String(),
-      usd: t.String({ description: "USD per unit; of the dearest kind where there are several" }),
-      kinds: t.Nullable(t.Record(t.String(), t.String())),
-    }),
-  ),
-  surfaces: t.Array(t.String()),
-  can: t.Nullable(t.Array(t.String(), { description: "what the model can do, where it is known" })),
-  routes: t.Nullable(t.Array(t.Object({ upstream: t.String(), model: t.String() }))),
-  is_demo: t.Boolean(),
-});
-
-const estimateBody = t.Object({
-  model: t.String({ minLength: 1, maxLength: 256 }),
-  input_tokens: t.Optional(tokens),
-  text: t.Optional(t.String({ maxLength: 500_000 })),
-  output_tokens: t.Optional(t.Integer({ minimum: 1, maximum: 1_000_000_000 })),
-});
-
-const estimate = t.Object({
-  cost_usd: usd,
-  hold_usd: usd,
-  lines: t.Array(
-    t.Object({
-      class: t.Union([t.Literal("input"), t.Literal("output")]),
-      tokens: count,
-      price,
-      amount_usd: usd,
-    }),
-  ),
-  rounding_usd: usd,
-});
-
 /** The models of the catalog, and what a request would cost. */
 export function modelsRoutes(parts: Parts) {
+  const readFigures = keepFresh(() => readDay(parts), parts.now);
   return new Elysia()
+    .use(operatorRoutes(parts))
     .use(createGuard(parts, "Models"))
     .get(
       "/accounts/:account/models",
-      ({ actor, account }) => {
+      async ({ actor, account }) => {
+        const figures = await readFigures();
         const { catalog, upstreams } = parts.gateway();
-        const print = (each: Model) => printModel(each, { upstreams, showsRoutes: actor.isOperator });
-        return { items: catalog.list(markupOf(account)).map(print) };
+        const shown = { upstreams, figures, showsRoutes: actor.isOperator };
+        return { items: catalog.list(markupOf(account)).map((each) => printModel(each, shown)) };
       },
       {
         summary: "List the models with their prices",
@@ -105,14 +58,45 @@ export function modelsRoutes(parts: Parts) {
     );
 }
 
+/** How the routes of a model did in each hour of a day. The figures of routes are for operators alone. */
+function operatorRoutes(parts: Parts) {
+  return new Elysia()
+    .use(createGuard(parts, "Operators"))
+    .get("/operator/model-hours", ({ query }) => readModelHours(parts, query.model), {
+      summary: "Read how the routes of a model did, by hour",
+      needsOperator: true,
+      query: hoursQuery,
+      response: hours,
+    });
+}
+
+async function readModelHours(parts: Parts, id: string): Promise<Static<typeof hours>> {
+  const found = parts.gateway().catalog.find(id);
+  if (!found) throw new GatewayError("unknown_model");
+  const hoursOf = await readHours(parts, id);
+  return {
+    routes: found.routes.map(({ upstream, upstreamModel }) => ({
+      upstream,
+      model: upstreamModel,
+      hours: hoursOf({ upstream, upstreamModel }).map((each) => ({
+        time: printTime(each.startMs),
+        ...printAttempts(each),
+      })),
+    })),
+  };
+}
+
 type Printed = Static<typeof model>;
 
 interface Shown {
   readonly upstreams: Gateway["upstreams"];
+  readonly figures: DayFigures;
   readonly showsRoutes: boolean;
 }
 
-function printModel(each: Model, { upstreams, showsRoutes }: Shown): Printed {
+function printModel(each: Model, { upstreams, figures, showsRoutes }: Shown): Printed {
+  const { tools } = each.price;
+  const day = figures.ofModel(each.id);
   return {
     id: each.id,
     context_window: each.contextWindow,
@@ -123,7 +107,11 @@ function printModel(each: Model, { upstreams, showsRoutes }: Shown): Printed {
     unit_price: each.price.unit ? printUnitPrice(each.price.unit) : null,
     surfaces: surfacesOf(each, upstreams),
     can: each.can ? [...each.can] : null,
-    routes: showsRoutes ? each.routes.map(printRoute) : null,
+    long_price: printLongPrice(each),
+    tool_prices: tools ? printToolFees(tools) : null,
+    apart_prices: printApart(each),
+    day: day ? { success: day.success, first_output: day.firstOutput ?? null } : null,
+    routes: showsRoutes ? each.routes.map((route) => printRoute(each, route, figures)) : null,
     is_demo: each.id === DEMO_MODEL.id,
   };
 }
@@ -133,8 +121,35 @@ function printTierPrices({ price: { tiers } }: Model): Printed["tier_prices"] {
   return Object.fromEntries(Object.entries(tiers).map(([tier, each]) => [tier, printPrices(each)]));
 }
 
-function printRoute({ upstream, upstreamModel }: Route) {
-  return { upstream, model: upstreamModel };
+/** The price of long input is that of the first route, as the price is. */
+function printLongPrice({ longContext, routes }: Model): Printed["long_price"] {
+  const long = routes[0]?.longPrice;
+  if (!longContext || !long) return null;
+  return { above_input_tokens: longContext.aboveInputTokens, price: printPrices(long) };
+}
+
+function printApart({ price: { audio, image } }: Model): Printed["apart_prices"] {
+  if (!audio && !image) return null;
+  return { audio: audio ? printModalPrice(audio) : null, image: image ? printModalPrice(image) : null };
+}
+
+function printRoute({ id }: Model, route: Route, figures: DayFigures) {
+  const { upstream, upstreamModel, priority, weight, cost, can } = route;
+  return {
+    upstream,
+    model: upstreamModel,
+    priority,
+    weight,
+    cost: cost ? printPrices(cost) : null,
+    unit_cost: cost?.unit ? printUnitPrice(cost.unit).usd : null,
+    can: can ? [...can] : null,
+    day: printAttempts(figures.ofRoute({ model: id, upstream, upstreamModel })),
+  };
+}
+
+function printAttempts({ answered, failed, firstOutput }: RouteDay) {
+  const times = firstOutput && { p50: firstOutput.p50, p95: firstOutput.p95 };
+  return { answered, failed, first_output: times ?? null };
 }
 
 const CONVERSATIONS: readonly ClientSurface[] = ["chat", "messages", "responses", "gemini"];

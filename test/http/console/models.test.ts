@@ -7,7 +7,9 @@ import { parsePrice, parseUsd, printUsd } from "../../../src/domain/money.ts";
 import { NO_USAGE } from "../../../src/domain/usage.ts";
 import * as forecast from "../../../src/forecast/estimate.ts";
 import { printEstimate } from "../../../src/http/console/models.ts";
-import { scriptedModel, scriptedRoute, TEST_PRICE } from "../../support/test-catalog.ts";
+import { RouteHours } from "../../../src/route-hours.ts";
+import { CHAT, post } from "../../support/client.ts";
+import { scriptedModel, scriptedRoute, scriptedUpstream, TEST_PRICE } from "../../support/test-catalog.ts";
 import { openTestConsole, type TestConsole } from "../../support/test-console.ts";
 
 const EMBEDDINGS = scriptedModel("vectors", "openai", { outputTokensMax: 0, outputTokensDefault: 0 });
@@ -45,6 +47,10 @@ test("models are listed with prices and formats, and with routes for operators o
     },
     tier_prices: null,
     unit_price: null,
+    long_price: null,
+    tool_prices: null,
+    apart_prices: null,
+    day: null,
     can: null,
     surfaces: ["chat", "messages", "responses", "gemini"],
     routes: null,
@@ -54,8 +60,84 @@ test("models are listed with prices and formats, and with routes for operators o
   const acting = { accountId: account.id, untilMs: Date.now() + 60_000 };
   const operator = console.newOperator({ acting });
   const shown = (await console.call(operator, "GET", `/accounts/${account.id}/models`)).json.items[0];
-  expect(shown.routes).toEqual([{ upstream: "scripted-openai", model: "chat" }]);
+  expect(shown.routes).toEqual([
+    {
+      upstream: "scripted-openai",
+      model: "chat",
+      priority: 1,
+      weight: 1,
+      cost: null,
+      unit_cost: null,
+      can: null,
+      day: { answered: 0, failed: 0, first_output: null },
+    },
+  ]);
 });
+
+test("a route that fails before another answers has its failure, and the model its answer", async () => {
+  const routes = [
+    scriptedRoute("away", "chat-away", { price: TEST_PRICE, cost: TEST_PRICE }),
+    scriptedRoute("here", "chat-here", { priority: 2 }),
+  ];
+  const spared = await openTestConsole({
+    models: [scriptedModel("spared", "openai", { routes })],
+    upstreams: ({ openaiUrl }) => [
+      scriptedUpstream("away", "openai", {}),
+      scriptedUpstream("here", "openai", { baseUrl: openaiUrl }),
+    ],
+  });
+  const { gateway } = spared;
+  for (const stream of [true, false, true]) {
+    const answered = await post(gateway, CHAT, { model: "spared", stream });
+    expect(answered.status).toBe(200);
+    await answered.text();
+  }
+  const { routeHours } = spared.parts.gateway();
+  if (!(routeHours instanceof RouteHours)) throw new Error("This gateway counts nothing");
+  await routeHours.flush();
+
+  const { items } = await listOf(spared, spared.newOperator());
+  const [away, here] = items[0].routes;
+  expect(away.day).toEqual({ answered: 0, failed: 3, first_output: null });
+  expect(away.cost.input).toBe("1.00");
+  expect(here.day).toMatchObject({ answered: 3, failed: 0 });
+  expect(here.day.first_output.p50).toBeWithin(0, 5_000);
+  const hours = (await spared.call(spared.newOperator(), "GET", "/operator/model-hours?model=spared")).json;
+  const failed = hours.routes[0].hours.map((hour: { failed: number }) => hour.failed);
+  expect(failed).toHaveLength(24);
+  expect(failed.slice(-2).reduce((sum: number, each: number) => sum + each)).toBe(3);
+  const unknown = await spared.call(spared.newOperator(), "GET", "/operator/model-hours?model=none");
+  expect(unknown.status).toBe(404);
+
+  // Three requests of the whole gateway are too few to be shown to members.
+  const member = await spared.newMember(gateway.accountId, "owner");
+  const seen = (await spared.call(member, "GET", `/accounts/${gateway.accountId}/models`)).json.items[0];
+  expect([seen.day, seen.routes]).toEqual([null, null]);
+  expect((await spared.call(member, "GET", "/operator/model-hours?model=spared")).status).toBe(403);
+  await spared.stop();
+});
+
+test("members see how a model did in rounded figures, and no count", async () => {
+  const shared = await openTestConsole();
+  const { database } = shared.gateway.tollgate;
+  const counts = new RouteHours({ database, log: shared.gateway.log });
+  const name = { model: "chat", upstream: "", upstreamModel: "" };
+  for (let each = 0; each < 1_000; each += 1) {
+    counts.ended(name, { outcome: each === 7 ? "upstream_timeout" : "ok", firstOutputMs: 612 });
+  }
+  await counts.close();
+  const member = await shared.newMember(shared.gateway.accountId, "viewer");
+  const { items } = await listOf(shared, member);
+  expect(items[0].day).toEqual({ success: 0.99, first_output: { p50: 600, p95: 690 } });
+  expect(items[1].day).toBeNull();
+  await shared.stop();
+});
+
+async function listOf(console: TestConsole, actor: Actor) {
+  const { accountId } = console.gateway;
+  const acting = actor.isOperator ? { accountId, untilMs: Date.now() + 60_000 } : undefined;
+  return (await console.call({ ...actor, acting }, "GET", `/accounts/${accountId}/models`)).json;
+}
 
 test("an estimate is tokens times price, and the hold is what a request of that size reserves", async () => {
   const { json } = await estimate({ model: "chat", input_tokens: 1_000, output_tokens: 500 });
