@@ -34,8 +34,9 @@ export function offerTier(
     const choices = chosenTiers(surface).filter((tier) => price.tiers?.[tier]);
     return { asked: undefined, choices };
   }
-  // Hosts of Anthropic's models have regions of their own.
-  const isSendable = messagesHost
+  // Hosts of Anthropic's models have regions of their own. Their other models have other formats.
+  const isHosted = messagesHost !== undefined && surface === "messages";
+  const isSendable = isHosted
     ? asked === "fast"
     : sendableTiers(surface).includes(asked) && provider !== TIERLESS;
   return isSendable && price.tiers?.[asked] ? { asked, choices: NO_CHOICES } : undefined;

@@ -35,6 +35,12 @@ export interface Apart {
   readonly image: Readonly<Record<"input" | "output" | "cached_input", number>>;
 }
 
+/** The tokens of one modality, as a share of the classes that contain them, in percent. */
+export function shareOf(tokens: Apart["audio"], percent: number): Apart["audio"] {
+  const part = (count: number) => Math.floor((count * percent) / 100);
+  return { input: part(tokens.input), cached_input: part(tokens.cached_input), output: part(tokens.output) };
+}
+
 /** Where a price is looked up: the first source that has it, each with a factor over it. */
 type Source = readonly [written: Written, factor: string | undefined];
 
@@ -53,6 +59,29 @@ export function besideTokens(keys: ApartRoute, charged: Charged, apart: Apart) {
     ofCost: (text) => plus(feesOf(ofCost, used), tokensOf(ofCost, text, used, sources)),
   };
   return { beside, isCostKnown: calls.every(([name]) => feeOf(ofCost, name) !== undefined) };
+}
+
+/** Whether the price of a route has a fee for a tool, whatever the length of the input. */
+export function hasFee(keys: ApartRoute, charged: Charged, name: string): boolean {
+  return feeOf(sourcesOfPrice(keys, { ...charged, isLong: false }), name) !== undefined;
+}
+
+/** Whether the price of a route has one for spoken output. */
+export function speaks(keys: ApartRoute, charged: Charged): boolean {
+  const sources = sourcesOfPrice(keys, { ...charged, isLong: false });
+  return sources.find(([written]) => written.audio_tokens)?.[0].audio_tokens?.output !== undefined;
+}
+
+/** Returns the tools in the order of their fees, the dearest first. */
+export function dearestFirst(
+  keys: ApartRoute,
+  charged: Charged,
+  names: readonly string[],
+): readonly string[] {
+  const sources = sourcesOfPrice(keys, { ...charged, isLong: false });
+  const of = (name: string) => feeOf(sources, name) ?? ([0n, 1n] as const);
+  const isDearer = (one: string, other: string) => of(one)[0] * of(other)[1] > of(other)[0] * of(one)[1];
+  return names.toSorted((one, other) => (isDearer(one, other) ? -1 : isDearer(other, one) ? 1 : 0));
 }
 
 function sourcesOfPrice(

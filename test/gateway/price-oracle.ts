@@ -26,6 +26,8 @@ export interface Charged {
   readonly asked?: string | undefined;
   /** The tier that the answer reports. */
   readonly served?: string | undefined;
+  /** The tiers that the provider may choose for `auto`. Default: those of OpenAI's formats. */
+  readonly choices?: readonly string[];
 }
 
 /** The tiers that a provider of OpenAI's formats may choose. */
@@ -58,9 +60,9 @@ export interface Beside {
 
 /** The tier that an answer reports, unless it has no price or is dearer than everything that was asked for. */
 function chargedTier(keys: RouteKeys, charged: Charged, named: string | undefined): string | undefined {
-  const { asked, served = named ?? "standard" } = charged;
+  const { asked, served = named ?? "standard", choices = CHOSEN } = charged;
   const tier = served === "standard" ? undefined : served;
-  const wanted = asked === "auto" ? [undefined, ...CHOSEN] : [named];
+  const wanted = asked === "auto" ? [undefined, ...choices] : [named];
   const allowed = wanted.flatMap((each) => pricesOf(keys, charged, each) ?? []);
   const found = pricesOf(keys, charged, tier);
   const isAllowed = CLASSES.every((name) =>

@@ -1,109 +1,36 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { createCatalog } from "../../src/catalog/catalog.ts";
-import { createProblems } from "../../src/config/problems.ts";
-import { checkRules } from "../../src/config/rules.ts";
-import { checkShape } from "../../src/config/schema.ts";
-import { readModels } from "../../src/config/settings.ts";
-import type { Model } from "../../src/domain/model.ts";
 import { parseMarkup } from "../../src/domain/money.ts";
 import type { Tier } from "../../src/domain/tiers.ts";
 import { chargeFor } from "../../src/gateway/charge.ts";
 import { Meter } from "../../src/gateway/meter.ts";
 import { amountOf, quoteRequest } from "../../src/gateway/quote.ts";
 import { offerTier } from "../../src/gateway/tier-prices.ts";
+import { linesOf } from "../../src/usage/receipt-lines.ts";
+import { besideTokens, shareOf } from "./apart-oracle.ts";
 import { createHeldRequest } from "./held-request.ts";
-import { type Charged, CLASSES, expectedMoney, type Prices, type RouteKeys } from "./price-oracle.ts";
+import { factor, maybe, OUTPUT_MAX, pricedModels, readModel, WINDOW, writtenKeys } from "./price-cases.ts";
+import { type Charged, CLASSES, expectedMoney } from "./price-oracle.ts";
 
-const WINDOW = 100_000;
-const OUTPUT_MAX = 2_000;
-
-const text = (digits: number, decimals: number) =>
-  fc
-    .tuple(fc.nat({ max: 10 ** digits - 1 }), fc.nat({ max: decimals }), fc.nat({ max: 10 ** decimals - 1 }))
-    .map(([whole, length, part]) =>
-      length === 0 ? `${whole}` : `${whole}.${`${part}`.padStart(decimals, "0").slice(0, length)}`,
-    );
-const usd = text(3, 6);
-const classes = { input: usd, output: usd, cached_input: usd, cache_write: usd, cache_write_1h: usd };
-const tierPrices = fc.record(classes, { requiredKeys: ["input", "output"] });
-const tiers = fc
-  .record({ priority: tierPrices, flex: tierPrices, scale: tierPrices }, { requiredKeys: [] })
-  .filter((each) => Object.keys(each).length > 0);
-const prices: fc.Arbitrary<Prices> = fc.record({ ...classes, tiers }, { requiredKeys: ["input", "output"] });
-const factor = fc.oneof(
-  fc.constantFrom("1", "1.15", "0.0001", "1000", "0.9999"),
-  text(2, 4).filter((markup) => Number(markup) > 0),
-);
-const price = fc.oneof(prices, fc.record({ markup: factor }));
-const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined });
-const keys = fc.record({ price: maybe(price), cost: maybe(prices) });
-const route = fc.record({
-  price: maybe(price),
-  cost: maybe(prices),
-  long_context_price: maybe(prices),
-  long_context_cost: maybe(prices),
-});
-const long = fc.record({
-  price: maybe(prices),
-  cost: maybe(prices),
-  above: fc.integer({ min: 1, max: WINDOW }),
-});
+/** The calls of each tool that the request allows. */
+const CALLS_MAX = 9;
+const TOOLS = ["web_search", "file_search"];
+const percent = (max: number) => fc.nat({ max });
+const calls = fc.nat({ max: CALLS_MAX });
 const cases = fc.record({
-  model: keys,
-  long: maybe(long),
-  routes: fc.array(route, { minLength: 1, maxLength: 4 }),
+  priced: pricedModels({ aboveMax: WINDOW, routesMax: 4 }),
   chosen: fc.nat({ max: 3 }),
   markup: maybe(factor),
   textBytes: fc.nat({ max: 2 * WINDOW }),
-  shares: fc.tuple(fc.nat({ max: 99 }), fc.nat({ max: 99 }), fc.nat({ max: 99 }), fc.nat({ max: 99 })),
+  shares: fc.tuple(percent(99), percent(99), percent(99), percent(99)),
   outputTokens: fc.nat({ max: OUTPUT_MAX }),
   asked: fc.constantFrom(undefined, "priority", "flex", "auto"),
   served: fc.constantFrom(undefined, "standard", "priority", "flex", "scale", "unknown"),
+  /** What the request has beside text: tools, recordings and images. */
+  apart: maybe(fc.record({ web_search: calls, file_search: calls, heard: percent(60), seen: percent(40) })),
 });
 type Case = typeof cases extends fc.Arbitrary<infer Each> ? Each : never;
-
-/** Removes members without a value, as a file has none. */
-function defined<T extends object>(value: T): object {
-  return JSON.parse(JSON.stringify(value));
-}
-
-/** Reads the file of a case; `undefined` when the rules refuse it. */
-function readModel({ model, long, routes }: Case): Model | undefined {
-  const file = defined({
-    upstreams: { up: { protocol: "openai", base_url: "https://up.example/v1", api_key: "k" } },
-    models: {
-      m: {
-        ...model,
-        long_context: long && { price: long.price, cost: long.cost, above_input_tokens: long.above },
-        routes: routes.map(({ long_context_price, long_context_cost, ...each }) => ({
-          upstream: "up",
-          model: "theirs",
-          ...each,
-          ...(long ? { long_context_price, long_context_cost } : {}),
-        })),
-        context_window: WINDOW,
-        max_output_tokens: OUTPUT_MAX,
-      },
-    },
-  });
-  const problems = createProblems();
-  checkRules(checkShape(file, problems), problems);
-  // Safe because a file without problems has the shape.
-  return problems.list().length > 0 ? undefined : readModels(file as Parameters<typeof readModels>[0], 0)[0];
-}
-
-/** What is written for the chosen route, those of its model included. */
-function writtenKeys({ model, long, routes }: Case, index: number): RouteKeys {
-  const chosen = routes[index];
-  const own = {
-    price: chosen?.price ?? model.price,
-    cost: chosen?.cost ?? model.cost,
-    longPrice: long && (chosen?.long_context_price ?? long.price),
-    longCost: long && (chosen?.long_context_cost ?? long.cost),
-  };
-  return defined(own);
-}
 
 /** Splits an honest number of input tokens into classes. */
 function tokensOf({ shares, outputTokens }: Case, inputTokensMax: number): Charged["tokens"] {
@@ -114,17 +41,41 @@ function tokensOf({ shares, outputTokens }: Case, inputTokensMax: number): Charg
   return { input, cached_input: cached, cache_write: write, cache_write_1h: write1h, output: outputTokens };
 }
 
-test("charge and upstream cost equal those of an independent oracle, and an honest charge is within the quote", async () => {
+/** A request that allows each tool nine times, sends recordings and images, and asks for spoken output. */
+const ASKED = {
+  tools: { tools: TOOLS.map((name) => ({ name, path: name, callsMax: CALLS_MAX })) },
+  audioOutput: "modalities",
+};
+
+/** The usage of an answer as a format reads it. */
+function reportOf({ apart }: Case, tokens: Charged["tokens"]) {
+  const modal = (share: number) => {
+    const { input, cached_input, output } = shareOf(tokens, share);
+    return { inputTokens: input, cachedInputTokens: cached_input, outputTokens: output };
+  };
+  return {
+    inputTokens: tokens.input,
+    cachedInputTokens: tokens.cached_input,
+    cacheWriteTokens: tokens.cache_write,
+    cacheWrite1hTokens: tokens.cache_write_1h,
+    outputTokens: tokens.output,
+    ...(apart && { audio: modal(apart.heard), image: modal(apart.seen) }),
+  };
+}
+
+// `bun run money` draws 10,000.
+test("charge and upstream cost equal those of an independent oracle, within the quote and as the receipt's lines", async () => {
   let judged = 0;
   await fc.assert(
     fc.asyncProperty(cases, async (each) => {
-      const read = readModel(each);
+      const read = readModel(each.priced);
       if (!read) return;
       judged += 1;
       const markup = each.markup === undefined ? undefined : parseMarkup(each.markup);
       const model = createCatalog([read]).find("m", markup) ?? read;
-      const input = { textBytes: each.textBytes };
-      const held = createHeldRequest({ model, input, request: { outputTokensMax: OUTPUT_MAX } });
+      const input = each.apart ? { unbounded: true } : { textBytes: each.textBytes };
+      const request = { outputTokensMax: OUTPUT_MAX, ...(each.apart && ASKED) };
+      const held = createHeldRequest({ model, input, request });
       const [first] = held.plan.candidates;
       if (!first) throw new Error("There is no candidate");
       const { asked, served } = each;
@@ -143,33 +94,38 @@ test("charge and upstream cost equal those of an independent oracle, and an hone
       const tokens = tokensOf(each, quote.inputTokens);
       const meter = new Meter(quote, () => 0);
       meter.restart(candidate);
-      const usage = {
-        inputTokens: tokens.input,
-        cachedInputTokens: tokens.cached_input,
-        cacheWriteTokens: tokens.cache_write,
-        cacheWrite1hTokens: tokens.cache_write_1h,
-        outputTokens: tokens.output,
-      };
-      meter.add({ text: "", isOutput: true, isReadable: true, generated: "", usage, tier: served });
-      const counter = {
-        hurry() {},
-        close() {},
-        count: () => Promise.reject(new Error("not asked")),
-      };
+      const { web_search = 0, file_search = 0, heard = 0, seen = 0 } = each.apart ?? {};
+      const calls = each.apart && { web_search, file_search };
+      const usage = reportOf(each, tokens);
+      const answer = { text: "", isOutput: true, isReadable: true, generated: "", usage, tier: served };
+      meter.add({ ...answer, ...(calls && { calls }) });
+      const counter = { hurry() {}, close() {}, count: () => Promise.reject(new Error("not asked")) };
       const gateway = { tokens: counter, clientDisconnect: "free" } as const;
       const charge = await chargeFor({ kind: "finished", ending: "" }, { ...held, quote, meter }, gateway);
       const total = CLASSES.filter((name) => name !== "output").reduce((sum, name) => sum + tokens[name], 0);
-      const isLong = each.long !== undefined && total > each.long.above;
+      const isLong = each.priced.long !== undefined && total > each.priced.long.above;
       const charged = { tokens, isLong, markup: each.markup, asked, served };
-      const expected = expectedMoney(writtenKeys(each, index), charged);
+      const keys = writtenKeys(each.priced, index);
+      const [audio, image] = [shareOf(tokens, heard), shareOf(tokens, seen)];
+      // An answer of a model with this fee pays it once.
+      const { beside, isCostKnown } = besideTokens(keys, charged, {
+        calls: { ...calls, request: 1 },
+        audio,
+        image,
+      });
+      const expected = expectedMoney(keys, charged, beside);
       expect(expected === undefined).toBe(demand !== undefined && !candidate.tier);
       if (!expected) return;
       expect(charge).toMatchObject({ amount: expected.charge, source: "reported" });
       expect(charge.tier).toBe(expected.tier as Tier | undefined);
-      expect(charge.upstreamCost).toBe(expected.upstreamCost as bigint);
+      expect(charge.upstreamCost).toBe((isCostKnown ? expected.upstreamCost : undefined) as bigint);
       expect(charge.amount >= 0n && charge.amount <= amountOf(quote, quote.outputTokensMax)).toBe(true);
+      const outcome = { outcome: "ok", ...charge, attempts: [] };
+      const { lines, rounding } = linesOf({ captured: charge.amount, outcome });
+      expect(lines.map(({ name }) => name)).not.toContain("other");
+      expect(lines.reduce((sum, { amount }) => sum + amount, rounding)).toBe(charge.amount * 1_000n);
     }),
-    { numRuns: 600 },
+    { numRuns: Number(process.env.MONEY_REQUESTS ?? 800) },
   );
   expect(judged).toBeGreaterThan(100);
-}, 120_000);
+}, 600_000);

@@ -10,6 +10,7 @@ const MEMBERS: Readonly<Record<string, readonly string[]>> = {
     "generationConfig",
     "safetySettings",
     "cachedContent",
+    "serviceTier",
   ],
   content: ["role", "parts"],
   part: ["text", "inlineData", "fileData", "functionCall", "functionResponse", "thought", "thoughtSignature"],
@@ -37,6 +38,7 @@ const MEMBERS: Readonly<Record<string, readonly string[]>> = {
   ],
   thinkingConfig: ["includeThoughts", "thinkingBudget", "thinkingLevel"],
 };
+const TIERS = /^(?:SERVICE_TIER_)?(?:STANDARD|FLEX|PRIORITY)$/i;
 const DATA = ["text", "inlineData", "fileData", "functionCall", "functionResponse"];
 
 /** Returns why Google would refuse a body with 400, or `undefined`. */
@@ -83,6 +85,7 @@ function checkBody(value: Json): void {
   if (body.tools !== undefined) for (const tool of listOf(body.tools, "tools")) checkTool(tool);
   if (body.toolConfig !== undefined) checkChoice(objectOf(body.toolConfig, "toolConfig"));
   if (body.generationConfig !== undefined) checkConfig(objectOf(body.generationConfig, "generationConfig"));
+  check(TIERS.test(String(body.serviceTier ?? "standard")), "Invalid value at 'service_tier'");
 }
 
 interface Content {

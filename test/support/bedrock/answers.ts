@@ -32,9 +32,14 @@ const USAGE_CONVERSE = {
   cacheWriteInputTokens: USAGE.written,
 };
 
-/** Encodes an answer of Converse as the messages of its event stream. */
-export function converseEvents(blocks: readonly Json[], stopReason: string, usage: object = USAGE_CONVERSE) {
-  return eventsOf(blocks, stopReason, usage).map(([type, payload]) => encodeEvent(type, payload));
+/** Encodes an answer of Converse as the messages of its event stream. `more` is added to its last event. */
+export function converseEvents(
+  blocks: readonly Json[],
+  stopReason: string,
+  usage: object = USAGE_CONVERSE,
+  more: object = {},
+) {
+  return eventsOf(blocks, stopReason, usage, more).map(([type, payload]) => encodeEvent(type, payload));
 }
 
 /** An answer of Converse as the SSE events that the gateway makes of its event stream. */
@@ -51,12 +56,17 @@ export function converseFrames(
 
 type ConverseEvent = readonly [type: string, payload: object];
 
-function eventsOf(blocks: readonly Json[], stopReason: string, usage: object): readonly ConverseEvent[] {
+function eventsOf(
+  blocks: readonly Json[],
+  stopReason: string,
+  usage: object,
+  more: object = {},
+): readonly ConverseEvent[] {
   return [
     ["messageStart", { role: "assistant" }],
     ...blocks.flatMap(eventsOfBlock),
     ["messageStop", { stopReason }],
-    ["metadata", { usage, metrics: { latencyMs: 551 } }],
+    ["metadata", { usage, metrics: { latencyMs: 551 }, ...more }],
   ];
 }
 

@@ -52,7 +52,10 @@ const CONVERSE_MEMBERS = new Set([
   "toolConfig",
   "outputConfig",
   "additionalModelRequestFields",
+  "serviceTier",
+  "performanceConfig",
 ]);
+const SERVICE_TIERS: readonly unknown[] = [undefined, "default", "priority", "flex", "reserved"];
 const INFERENCE_MEMBERS = new Set(["maxTokens", "temperature", "topP", "stopSequences"]);
 const BLOCKS = new Set([
   "text",
@@ -76,6 +79,10 @@ export function findConverseProblem(body: Json): string | undefined {
   const { messages, system = [], inferenceConfig = {}, toolConfig } = body;
   const stray = strayIn(body, CONVERSE_MEMBERS) ?? strayIn(inferenceConfig, INFERENCE_MEMBERS);
   if (stray !== undefined) return `Unknown member ${stray}`;
+  const { serviceTier, performanceConfig } = body;
+  if (!SERVICE_TIERS.includes(Object(serviceTier).type)) return "The service tier is unknown";
+  if (![undefined, "standard", "optimized"].includes(Object(performanceConfig).latency))
+    return "The latency is unknown";
   if (!Array.isArray(messages) || messages.length === 0)
     return "A conversation must start with a user message";
   if (!Array.isArray(system)) return "system is a list";
