@@ -120,7 +120,7 @@ export function openKnown(
     members: max.members - measured.members,
     values: max.values - measured.values,
   });
-  if (!rest || rest.input.unbounded || rest.input.serverTools !== history.serverTools) return undefined;
+  if (!rest || rest.input.unbounded) return undefined;
   const known = { bytes, history, cuts, rest };
   return new ConversationBody(body, histories, { request: wholeRequest(wire, known), known });
 }

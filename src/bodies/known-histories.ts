@@ -17,8 +17,6 @@ export interface History {
   /** What the messages of the beginning add to the input of the body. */
   readonly mediaBytes: number;
   readonly images: number;
-  /** Whether the body has tools that run at the upstream. */
-  readonly serverTools: boolean;
   /** The structure of the messages. */
   readonly measured: JsonMeasure;
   /** Hash of the beginning of the prompt. */

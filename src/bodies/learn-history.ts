@@ -35,7 +35,6 @@ export function learnHistory(wire: ConversationFormat, request: ModelRequest): H
     ...identityOf(beginning),
     surface: wire.surface,
     listStart: Buffer.byteLength(text.slice(0, start)),
-    serverTools: request.input.serverTools,
     promptHash,
     tools: learnTools(wire, rest),
   };
@@ -87,7 +86,7 @@ function learnMessages(wire: ConversationFormat, { text, input, tools }: ModelRe
   const restText = text.slice(0, start) + text.slice(end);
   const rest = restText.length > REST_CHARS_MAX ? undefined : parseRest(wire, restText, ANY_MEASURE);
   const measured = measureJson(text.slice(start, end), ANY_MEASURE);
-  if (!rest || !measured || rest.input.serverTools !== input.serverTools) return undefined;
+  if (!rest || !measured) return undefined;
   // Messages may add tools with a fee, which are read again each time.
   if (!Bun.deepEquals(rest.tools, tools)) return undefined;
   const mediaBytes = input.mediaBytes - rest.input.mediaBytes;

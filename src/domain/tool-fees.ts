@@ -31,6 +31,8 @@ export interface ToolDemand {
   readonly isFree?: true | undefined;
   /** A fee that covers it as well, and is charged instead. */
   readonly coveredBy?: string | undefined;
+  /** Whether clients offer it by default, so that it is not sent to a provider where it has no fee. */
+  readonly isOptional?: true | undefined;
 }
 
 /** The tools of a request. */
@@ -38,6 +40,16 @@ export interface ToolDemands {
   readonly tools: readonly ToolDemand[];
   /** Set in formats with one bound for the calls of all tools together. */
   readonly shared?: { readonly callsMax: number | undefined } | undefined;
+  /** Whether no other tool of the request runs at the provider. */
+  readonly areAll?: true | undefined;
+}
+
+/** What a price lacks of the tools of a request. */
+export interface LackingFees {
+  /** The path of the first tool that the client would miss. */
+  readonly path: string | undefined;
+  /** The names of the others, which are not sent. */
+  readonly dropped: readonly string[];
 }
 
 /** The most calls that one answer may be charged for. */
@@ -49,12 +61,17 @@ export interface CallBound {
   readonly fixed?: ToolCalls | undefined;
 }
 
-/** Returns the path of the first tool that a price has no fee for; `undefined` when each has one or is free. */
-export function findUnpricedTool({ tools }: ToolDemands, fees: ToolFees | undefined): string | undefined {
+/** Returns the tools that a price has no fee for; `undefined` when each has one or is free. */
+export function findLackingFees({ tools }: ToolDemands, fees: ToolFees | undefined): LackingFees | undefined {
   const isPriced = (name: string) => feeOf(fees, name) !== undefined;
-  return tools.find(
+  const lacking = tools.filter(
     ({ name, isFree, coveredBy = name }) => !isFree && !isPriced(name) && !isPriced(coveredBy),
-  )?.path;
+  );
+  if (lacking.length === 0) return undefined;
+  return {
+    path: lacking.find(({ isOptional }) => !isOptional)?.path,
+    dropped: lacking.filter(({ isOptional }) => isOptional).map(({ name }) => name),
+  };
 }
 
 /** Bounds the calls that have a fee. A tool without one is free and not counted. */

@@ -12,7 +12,7 @@ import type { ModelRequest, RequestHead } from "../wire/model-request.ts";
 import { chooseAble } from "./abilities.ts";
 import type { Gateway } from "./gateway.ts";
 import { allowsRoute, preferencesOf } from "./preferences.ts";
-import { findUnpricedAsk, toolBoundFor } from "./priced-apart.ts";
+import { findUnpricedAsk, preferWhole, toolOptionsFor } from "./priced-apart.ts";
 import { outputTokensMaxOf } from "./quote.ts";
 import type { Call, Candidate, Plan } from "./request.ts";
 import { mayAsk, offerTier } from "./tier-prices.ts";
@@ -125,8 +125,9 @@ function findReachable(
     const { optIns } = pair.format;
     const hostOptions = optIns?.optionsFor(route, upstream.messagesHost, call.headers);
     const planned = printOptionsFor(route, upstream, options);
-    const toolBound = request.tools && toolBoundFor({ model, request }, route.price);
-    const own = toolBound ? { ...planned, toolBound } : planned;
+    const tools =
+      request.tools && pair.isPassthrough ? toolOptionsFor({ model, request }, route.price) : undefined;
+    const own = tools ? { ...planned, ...tools } : planned;
     const hosted = hostOptions ? { ...own, ...hostOptions } : own;
     const printOptions = request.tier ? { ...hosted, tier: request.tier.asked } : hosted;
     // Features of the client are sent only where its body passes through.
@@ -142,7 +143,7 @@ function findReachable(
     throw new GatewayError("unpriced_field", { path: unpriced });
   if (reachable.length === 0 && request.tier)
     throw new GatewayError("unpriced_field", { path: request.tier.path });
-  return reachable;
+  return request.tools ? preferWhole(reachable) : reachable;
 }
 
 function placeOf({ format }: FormatPair, { messagesHost, provider }: Upstream) {

@@ -9,13 +9,14 @@ import {
   type CallBound,
   chargedCalls,
   dearestCalls,
-  findUnpricedTool,
+  findLackingFees,
   TOOL_CALLS_DEFAULT,
   type ToolCalls,
+  type ToolDemands,
   type ToolFees,
 } from "../domain/tool-fees.ts";
 import { areModalitiesCounted, fitModalities, type Usage } from "../domain/usage.ts";
-import type { RequestHead, ToolBound } from "../wire/model-request.ts";
+import type { RequestHead, ToolBound, UpstreamRequestOptions } from "../wire/model-request.ts";
 
 /** As much of a quote or a plan as the bounds depend on. */
 interface Asked {
@@ -36,17 +37,53 @@ export function findUnpricedAsk(
 ): string | undefined {
   if (audioOutput !== undefined && price.audio?.output === undefined) return audioOutput;
   if (imageOutput !== undefined && price.image?.output === undefined) return imageOutput;
-  return tools && findUnpricedTool(tools, price.tools);
+  return tools && findLackingFees(tools, price.tools)?.path;
+}
+
+/** What is changed of the tools of a request for a route; `undefined` for nothing. */
+export function toolOptionsFor(
+  asked: Asked,
+  { tools: fees }: Price,
+): Pick<UpstreamRequestOptions, "toolBound" | "droppedTools"> | undefined {
+  const { tools } = asked.request;
+  if (!tools) return undefined;
+  const lacking = findLackingFees(tools, fees);
+  return {
+    ...(fees && { toolBound: toolBoundFor(asked, tools, fees) }),
+    ...(lacking && { droppedTools: lacking.dropped }),
+  };
+}
+
+/** As much of a route as shows which tools its body keeps. */
+interface Printed {
+  readonly printOptions: Pick<UpstreamRequestOptions, "droppedTools">;
+  readonly pair: { readonly isPassthrough: boolean };
+}
+
+/** Leaves out routes whose bodies lose tools at the provider, where another route serves all of them. */
+export function preferWhole<Reachable extends Printed>(routes: readonly Reachable[]): readonly Reachable[] {
+  const whole = routes.filter(({ printOptions }) => !printOptions.droppedTools);
+  return whole.some(({ pair }) => pair.isPassthrough) ? whole : routes;
 }
 
 /** The bound that is sent with a request whose tools have fees; `undefined` for every other. */
-export function toolBoundFor({ model, request }: Asked, { tools: fees }: Price): ToolBound | undefined {
-  if (!request.tools || !fees) return undefined;
-  const { tools, shared } = request.tools;
+function toolBoundFor(
+  { model }: Asked,
+  { tools, shared }: ToolDemands,
+  fees: ToolFees,
+): ToolBound | undefined {
   // A tool with a bound of its own in the format takes no other.
   const unbounded = tools.filter(({ callsMax }) => shared !== undefined || callsMax === undefined);
   const names = unbounded.map(({ name }) => name).filter((name) => Object.hasOwn(fees, name));
   return names.length === 0 ? undefined : { names, callsMax: callsDefaultOf(model) };
+}
+
+/** Whether tools run at the provider of a route: not in a translation, and not where all of them are dropped. */
+export function runsTools({ input, tools }: RequestHead, { route, codec }: Priced): boolean {
+  if (!input.serverTools || !codec.isPassthrough) return false;
+  if (!tools?.areAll) return true;
+  const dropped = findLackingFees(tools, route.price.tools)?.dropped ?? [];
+  return tools.tools.some(({ name }) => !dropped.includes(name));
 }
 
 /** The most that the tools of a request cost on one route. Translated requests have none of their own. */

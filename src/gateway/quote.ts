@@ -6,8 +6,8 @@ import { BYTES_PER_TOKEN, BYTES_PER_TOKEN_MIN, type UsageBound } from "../domain
 import { GatewayError } from "../errors.ts";
 import type { RequestTrace } from "../telemetry/request-trace.ts";
 import type { AnswerReader } from "../wire/format-pair.ts";
-import type { InputSize, RequestHead } from "../wire/model-request.ts";
-import { dearestFees, dearestInputOf, dearestOutputOf } from "./priced-apart.ts";
+import type { RequestHead } from "../wire/model-request.ts";
+import { dearestFees, dearestInputOf, dearestOutputOf, runsTools } from "./priced-apart.ts";
 import { offeredPrices } from "./tier-prices.ts";
 
 /**
@@ -140,10 +140,9 @@ export function usualUnitsOf({ units }: RequestHead): number {
  * again.
  */
 export function usageBoundOf(quote: Quote, candidate: PricedCandidate): UsageBound {
-  const { input } = quote.request;
-  const readings = candidate.codec.isPassthrough ? readingsOf(input) : 1;
+  const { input, units } = quote.request;
+  const readings = readingsOf(quote.request, candidate);
   const outputTokens = totalOutputMaxOf(quote);
-  const { units } = quote.request;
   return {
     units: units?.held,
     inputTokens: readings * (input.prompts ?? 1) * (candidate.contextWindow ?? quote.model.contextWindow),
@@ -164,22 +163,24 @@ function widestWindow(model: Model, candidates: readonly PricedCandidate[]): num
 }
 
 /** How often an upstream may read the prompt for one answer. */
-function readingsOf({ serverTools, readings = 1 }: InputSize): number {
-  return serverTools ? READINGS_MAX : readings;
+function readingsOf(request: RequestHead, candidate: PricedCandidate): number {
+  if (runsTools(request, candidate)) return READINGS_MAX;
+  return candidate.codec.isPassthrough ? (request.input.readings ?? 1) : 1;
 }
 
 /** Upper bound of the input tokens, by the larger of the client's body and the largest translated body. */
 function boundInput(plan: QuotedPlan, contextWindow: number): number {
   const { model, request, candidates } = plan;
   const { images, imageWeight = 1, unbounded, serverTools, prompts = 1, readings = 1 } = request.input;
-  const isPassthrough = (serverTools || readings > 1) && candidates.some(({ codec }) => codec.isPassthrough);
+  const isReadAgain = readings > 1 && candidates.some(({ codec }) => codec.isPassthrough);
   const inputTokensMax = contextWindow * prompts;
   // The tokens of a model that is priced by unit count against limits only.
   const fillsWindow = unbounded && !model.price.unit;
-  if (fillsWindow || (serverTools && isPassthrough)) return inputTokensMax;
+  if (fillsWindow || (serverTools && candidates.some((each) => runsTools(request, each))))
+    return inputTokensMax;
   const text = Math.ceil(Math.max(request.input.textBytes, plan.textBytes) / BYTES_PER_TOKEN_MIN);
   return (
-    Math.min(text + images * imageWeight * model.imageTokens, inputTokensMax) * (isPassthrough ? readings : 1)
+    Math.min(text + images * imageWeight * model.imageTokens, inputTokensMax) * (isReadAgain ? readings : 1)
   );
 }
 

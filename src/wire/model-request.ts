@@ -110,6 +110,8 @@ export interface UpstreamRequestOptions extends HostOptions {
   readonly outputLimitField: "max_tokens" | "max_completion_tokens" | undefined;
   /** Set where the provider may run tools at a fee. */
   readonly toolBound?: ToolBound | undefined;
+  /** Optional tools at the provider that are not sent, because they have no fee. */
+  readonly droppedTools?: readonly string[] | undefined;
 }
 
 /** The bound of tool calls that is sent where the client sets none. */

@@ -1,7 +1,15 @@
 // Which tools of a request run at its provider, and how often they may.
 import { TOOL_CALLS_MAX, TOOL_NAME_PATTERN, type ToolDemand } from "../domain/tool-fees.ts";
-import { type Edits, editElements, editMembers, once } from "./json/edit.ts";
-import { findMiscased, isJsonObject, isSet, type JsonObject, readArray } from "./json/read.ts";
+import {
+  type Edits,
+  editElements,
+  editMembers,
+  keepElements,
+  once,
+  sliceMember,
+  type ValueEdit,
+} from "./json/edit.ts";
+import { findMiscased, isJsonObject, isSet, type JsonObject, readArray, readText } from "./json/read.ts";
 import { reject } from "./request-body.ts";
 import { rejectUnpricedField } from "./unpriced-fields.ts";
 
@@ -11,6 +19,8 @@ export interface ToolRules {
   readonly free: ReadonlySet<string>;
   /** The date at the end of a type, which does not belong to the name. */
   readonly date: RegExp;
+  /** The tools that clients offer by default and miss nothing without. */
+  readonly optional: ReadonlySet<string>;
   /** Reads a tool that may have a fee; `undefined` for one that runs at the client. */
   readDemand(name: string, tool: JsonObject, path: string): ToolDemand | undefined;
 }
@@ -19,13 +29,21 @@ const NAME = new RegExp(TOOL_NAME_PATTERN);
 /** The members of a tool that decide what it costs, and that no upstream may read in another spelling. */
 const PRICED_MEMBERS = new Set(["type", "max_uses", "container", "environment"]);
 
+/** How a tool choice binds the model: to no tool, to any tool of a list, or to one that may run at the provider. */
+export type ChoiceOfTools = "free" | "any" | "forced";
+
 /**
  * Reads the tools of a list that may have a fee, and those of its namespaces. Throws `unpriced_field` for a type
  * that is no name.
  */
-export function readDemands(tools: unknown, rules: ToolRules, path = "tools"): readonly ToolDemand[] {
+export function readDemands(
+  tools: unknown,
+  rules: ToolRules,
+  { path = "tools", choice = "free" }: { readonly path?: string; readonly choice?: ChoiceOfTools } = {},
+): readonly ToolDemand[] {
   const demands: ToolDemand[] = [];
-  for (const [position, tool] of readArray(tools).entries()) {
+  const list = readArray(tools);
+  for (const [position, tool] of list.entries()) {
     if (!isJsonObject(tool)) continue;
     const place = `${path}[${position}]`;
     const demand = readDemand(tool, rules, place);
@@ -33,7 +51,25 @@ export function readDemands(tools: unknown, rules: ToolRules, path = "tools"): r
     // Tools at the provider do not stand in namespaces.
     if (Array.isArray(tool.tools)) rejectDemands(tool.tools, rules, `${place}.tools`);
   }
-  return demands;
+  const mayDrop = choice === "free" || (choice === "any" && demands.length < list.length);
+  if (!mayDrop) return demands;
+  return demands.map((demand) =>
+    rules.optional.has(demand.name) ? { ...demand, isOptional: true } : demand,
+  );
+}
+
+/** Drops the tools with these names from a list. */
+export function dropTools(names: readonly string[], { date }: ToolRules): ValueEdit {
+  return (list) => {
+    if (!list?.startsWith("[")) return list;
+    return keepElements(list, (tool) => (names.includes(nameOf(tool, date)) ? undefined : tool));
+  };
+}
+
+/** Returns the name of a tool, given as text; "" for one without a type. */
+function nameOf(tool: string, date: RegExp): string {
+  const type = tool.startsWith("{") ? sliceMember(tool, "type") : undefined;
+  return type?.startsWith('"') ? readText(JSON.parse(type)).replace(date, "") : "";
 }
 
 /** Throws `unpriced_field` for the first tool of a list that may have a fee: its calls have no bound there. */

@@ -2,7 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { CHAT, MESSAGES, objectOf, post, RESPONSES } from "../support/client.ts";
 import { gatewayForTests } from "../support/gateway-for-tests.ts";
 import { answer, type Script } from "../support/script.ts";
-import { EVENT_STREAM, frame } from "../support/scripted-answers.ts";
+import { answerWith, EVENT_STREAM, frame } from "../support/scripted-answers.ts";
+import { connectSocket } from "../support/socket-client.ts";
 import { scriptedModel, scriptedRoute, scriptedUpstream, TEST_PRICE } from "../support/test-catalog.ts";
 
 /** A cent a search, a dollar a container; audio costs ten times as much as text. */
@@ -30,6 +31,13 @@ const gateway = gatewayForTests({
   models: [
     scriptedModel("chat", "openai", ON_CHAT),
     scriptedModel("plain", "openai"),
+    scriptedModel("unpriced", "anthropic"),
+    scriptedModel("either", "openai", {
+      routes: [
+        scriptedRoute("scripted-openai", "plain"),
+        scriptedRoute("scripted-openai", "searching", { price: PRICE }),
+      ],
+    }),
     scriptedModel("claude", "anthropic", {
       price: PRICE,
       routes: [scriptedRoute("scripted-anthropic", "claude", { price: PRICE })],
@@ -147,7 +155,27 @@ describe("a tool without a fee", () => {
   test.each([
     ["messages", 400, MESSAGES, { model: "claude", tools: [{ type: "x_search_20260101" }] }, "tools[0].type"],
     ["responses", 400, RESPONSES, { model: "chat", tools: [{ type: "file_search" }] }, "tools[0].type"],
-    ["responses", 400, RESPONSES, { model: "plain", tools: [{ type: "web_search" }] }, "tools[0].type"],
+    [
+      "responses",
+      400,
+      RESPONSES,
+      { model: "plain", tools: [{ type: "web_search" }], tool_choice: "required" },
+      "tools[0].type",
+    ],
+    [
+      "responses",
+      400,
+      RESPONSES,
+      { model: "plain", tools: [{ type: "web_search" }, { type: "file_search" }] },
+      "tools[1].type",
+    ],
+    [
+      "messages",
+      400,
+      MESSAGES,
+      { model: "unpriced", tools: [SEARCH], tool_choice: { type: "tool", name: "web_search" } },
+      "tools[0].type",
+    ],
     ["chat", 422, CHAT, { model: "plain", web_search_options: {} }, "web_search_options"],
     ["chat", 422, CHAT, { model: "plain", modalities: ["text", "audio"] }, "modalities"],
     ["chat", 422, CHAT, { model: "chat", modalities: ["text", "image"] }, "modalities"],
@@ -157,6 +185,54 @@ describe("a tool without a fee", () => {
     expect(response.status).toBe(status);
     expect(await response.text()).toContain(path);
     expect(gateway.upstream.seen).toHaveLength(seen);
+  });
+});
+
+describe("a search that clients offer by default, without a fee", () => {
+  const SPOKEN = { text: "Hello there.", usage: { input: 10, output: 5 } };
+  const f = { type: "function", name: "f", parameters: { type: "object", properties: {} } };
+  const sent = () => JSON.parse(gateway.upstream.seen.at(-1)?.bodyText ?? "{}");
+  const tools = [{ type: "web_search" }, f];
+
+  test("is dropped on responses, and the hold takes no window for it", async () => {
+    gateway.upstream.on("plain", answerWith(SPOKEN));
+    const ask = async (members: object) => {
+      const response = await post(gateway, RESPONSES, { model: "plain", ...members });
+      expect(response.status).toBe(200);
+      await response.text();
+      return gateway.receiptOf(response);
+    };
+    const receipt = await ask({ tools, tool_choice: "auto" });
+    expect(sent().tools).toEqual([f]);
+    expect(sent().max_tool_calls).toBeUndefined();
+    expect(receipt.captured).toBe(TOKENS);
+    const without = await ask({ tools: [f], tool_choice: "auto" });
+    // The body is 20 bytes longer, which are tokens at the most.
+    expect(receipt.granted - without.granted).toBeLessThan(100_000n);
+  });
+
+  test("is dropped on a WebSocket", async () => {
+    gateway.upstream.on("plain", answerWith(SPOKEN));
+    const client = await connectSocket(gateway);
+    const frames = await client.create({ model: "plain", tools });
+    expect(frames.at(-1)).toMatchObject({ type: "response.completed" });
+    expect(sent().tools).toEqual([f]);
+    client.socket.close();
+  });
+
+  test("is dropped on messages", async () => {
+    gateway.upstream.on("unpriced", answerWith(SPOKEN));
+    const response = await post(gateway, MESSAGES, { model: "unpriced", max_tokens: 9, tools: [SEARCH] });
+    expect(response.status).toBe(200);
+    expect(Object.keys(sent())).not.toContain("tools");
+  });
+
+  test("goes to a route with a fee where there is one", async () => {
+    gateway.upstream.on("searching", answerWith(SPOKEN));
+    gateway.upstream.on("plain", answerWith(SPOKEN));
+    const response = await post(gateway, RESPONSES, { model: "either", tools });
+    await response.text();
+    expect(sent()).toMatchObject({ model: "searching", tools });
   });
 });
 

@@ -24,6 +24,7 @@ function refusalOf(format: Format, members: object | string): string {
 }
 
 const SEARCH = { type: "web_search_20250305", name: "web_search" };
+const ASKED = { name: "web_search", path: "tools[0].type" };
 
 describe("the tools of a request", () => {
   test.each<[Format, object, object | undefined]>([
@@ -41,18 +42,31 @@ describe("the tools of a request", () => {
     [
       "messages",
       { tools: [{ ...SEARCH, max_uses: 3 }] },
-      { tools: [{ name: "web_search", path: "tools[0].type", callsMax: 3 }] },
+      { tools: [{ ...ASKED, isOptional: true, callsMax: 3 }], areAll: true },
     ],
-    ["messages", { tools: [SEARCH] }, { tools: [{ name: "web_search", path: "tools[0].type" }] }],
+    ["messages", { tools: [SEARCH] }, { tools: [{ ...ASKED, isOptional: true }], areAll: true }],
+    [
+      "messages",
+      {
+        tools: [SEARCH, { type: "bash_20250124", name: "bash" }],
+        tool_choice: { type: "tool", name: "bash" },
+      },
+      { tools: [ASKED] },
+    ],
+    [
+      "messages",
+      { tools: [SEARCH, { name: "f" }], tool_choice: { type: "tool", name: "f" } },
+      { tools: [{ ...ASKED, isOptional: true }], areAll: true },
+    ],
     [
       "messages",
       { tools: [{ type: "web_fetch_20250910", name: "web_fetch", max_uses: 2 }] },
-      { tools: [{ name: "web_fetch", path: "tools[0].type", callsMax: 2, isFree: true }] },
+      { tools: [{ name: "web_fetch", path: "tools[0].type", callsMax: 2, isFree: true }], areAll: true },
     ],
     [
       "messages",
       { tools: [{ type: "code_execution_20250825", name: "code_execution" }] },
-      { tools: [{ name: "code_execution", path: "tools[0].type", callsMax: 1 }] },
+      { tools: [{ name: "code_execution", path: "tools[0].type", callsMax: 1 }], areAll: true },
     ],
     [
       "responses",
@@ -65,16 +79,21 @@ describe("the tools of a request", () => {
       { tools: [{ type: "web_search_2025_08_26" }, { type: "file_search" }], max_tool_calls: 4 },
       {
         tools: [
-          { name: "web_search", path: "tools[0].type" },
+          { ...ASKED, isOptional: true },
           { name: "file_search", path: "tools[1].type" },
         ],
+        areAll: true,
         shared: { callsMax: 4 },
       },
     ],
     [
       "responses",
       { input: [{ type: "additional_tools", tools: [{ type: "web_search" }] }] },
-      { tools: [{ name: "web_search", path: "input[0].tools[0].type" }], shared: {} },
+      {
+        tools: [{ ...ASKED, path: "input[0].tools[0].type", isOptional: true }],
+        areAll: true,
+        shared: {},
+      },
     ],
     [
       "chat",
@@ -188,6 +207,86 @@ describe("the bound of tools", () => {
     expect(print("responses", { tools }, ["web_search"]).max_tool_calls).toBe(7);
     expect(print("responses", { tools, max_tool_calls: 3 }, ["web_search"]).max_tool_calls).toBe(3);
     expect(print("responses", { tools, max_tool_calls: null }, ["web_search"]).max_tool_calls).toBe(7);
+  });
+});
+
+describe("a search that clients offer by default", () => {
+  const f = { type: "function", name: "f" };
+  const search = { type: "web_search", external_web_access: true };
+  const optional = (format: Format, members: object) =>
+    parse(format, members).tools?.tools.map(({ isOptional }) => isOptional ?? false);
+  const allow = (mode: string, ...tools: readonly object[]) => ({ type: "allowed_tools", mode, tools });
+
+  test.each<[Format, object, boolean]>([
+    ["responses", { tools: [search], tool_choice: "auto" }, true],
+    ["responses", { tools: [search], tool_choice: null }, true],
+    ["responses", { tools: [search, f], tool_choice: "required" }, true],
+    ["responses", { tools: [search], tool_choice: "required" }, false],
+    ["responses", { tools: [search, f], tool_choice: f }, true],
+    ["responses", { tools: [search, f], tool_choice: { type: "web_search" } }, false],
+    ["responses", { tools: [search, f], tool_choice: "web_search" }, false],
+    ["responses", { tools: [search, f], tool_choice: allow("auto", search) }, true],
+    ["responses", { tools: [search, f], tool_choice: allow("required", search, f) }, true],
+    ["responses", { tools: [search, f], tool_choice: allow("required", search) }, false],
+    ["messages", { tools: [SEARCH], tool_choice: { type: "auto" } }, true],
+    ["messages", { tools: [SEARCH, { name: "f" }], tool_choice: { type: "any" } }, true],
+    ["messages", { tools: [SEARCH], tool_choice: { type: "any" } }, false],
+    ["messages", { tools: [SEARCH], tool_choice: { type: "tool", name: "web_search" } }, false],
+  ])("of %s with %j is optional: %p", (format, members, expected) => {
+    expect(optional(format, members)).toEqual([expected]);
+  });
+
+  const print = (format: Format, members: object) => {
+    const options = { model: "theirs", outputTokensMax: 9, outputLimitField: undefined };
+    const droppedTools = ["web_search", "image_generation"];
+    return JSON.parse(
+      WIRES[format].printUpstreamRequest(parse(format, members), { ...options, droppedTools }),
+    );
+  };
+
+  test("is not sent to OpenAI, and nothing refers to it", () => {
+    const image = { type: "image_generation" };
+    const include = ["reasoning.encrypted_content", "web_search_call.action.sources"];
+    const tool_choice = allow("required", { type: "web_search" }, f);
+    const printed = print("responses", { tools: [search, f, image], include, tool_choice });
+    expect(printed).toMatchObject({ tools: [f], include: [include[0]], tool_choice: allow("required", f) });
+    const alone = print("responses", { tools: [search], tool_choice: allow("auto", search) });
+    expect(alone).toMatchObject({ tools: [], tool_choice: "none" });
+  });
+
+  test("is not sent in an item of the input", () => {
+    const items = [
+      { type: "additional_tools", tools: [f, search] },
+      { role: "user", content: "hi" },
+    ];
+    const { input } = print("responses", { input: items, tools: [f] });
+    expect(input).toEqual([{ type: "additional_tools", tools: [f] }, items[1]]);
+  });
+
+  test("is dropped by the same bytes each time, and the others keep theirs", () => {
+    const text = `{"model":"m","input":"hi", "tools": [ {"type":"function", "name":"f"},{"typ\\u0065":"web\\u005fsearch"} ]}`;
+    const request = WIRES.responses.parseRequest(text.replaceAll("\\\\", "\\"));
+    const options = {
+      model: "m",
+      outputTokensMax: 9,
+      outputLimitField: undefined,
+      droppedTools: ["web_search"],
+    };
+    const printed = WIRES.responses.printUpstreamRequest(request, options);
+    expect(printed).toContain('"tools": [{"type":"function", "name":"f"}]');
+    expect(WIRES.responses.printUpstreamRequest(request, options)).toBe(printed);
+  });
+
+  test("is not sent to Anthropic, and a body without tools has no choice of one", () => {
+    const tool = { name: "f", input_schema: {} };
+    const tool_choice = { type: "auto" };
+    expect(print("messages", { tools: [SEARCH, tool], tool_choice })).toMatchObject({
+      tools: [tool],
+      tool_choice,
+    });
+    const printed = print("messages", { tools: [SEARCH], tool_choice });
+    expect(Object.keys(printed)).not.toContain("tools");
+    expect(Object.keys(printed)).not.toContain("tool_choice");
   });
 });
 

@@ -34,7 +34,7 @@ import { allowBodyBetas, BETA_FIELDS, readBodyBetas } from "./betas.ts";
 import { findUnhosted, hostEdits } from "./host-edits.ts";
 import { readChatRequest, readEndUser } from "./ingress/read-request.ts";
 import { dropNewThread, rejectStored } from "./stored.ts";
-import { boundTools, readToolDemands, rejectPaidTool } from "./tools.ts";
+import { boundTools, dropToolsOf, readToolDemands, rejectPaidTool, runsAtUpstream } from "./tools.ts";
 
 /**
  * Fields that the gateway checks or edits. Each is sent once, so that an upstream cannot read a second value.
@@ -116,7 +116,7 @@ export function parseRequest(text: string, measured?: JsonMeasure): ModelRequest
  * not allowed.
  */
 export function printUpstreamRequest(request: ModelRequest, options: UpstreamRequestOptions): string {
-  const { toolBound } = options;
+  const { toolBound, droppedTools } = options;
   const edits = withBounds(toolBound, {
     max_tokens: () => String(options.outputTokensMax),
     thread: dropNewThread,
@@ -125,7 +125,8 @@ export function printUpstreamRequest(request: ModelRequest, options: UpstreamReq
     // Overrides the edits of betas for hosts that take them from the body.
     ...hostEdits(options, request.betas),
   });
-  return editMembers(request.text, edits, SENT_ONCE);
+  const printed = editMembers(request.text, edits, SENT_ONCE);
+  return droppedTools?.length ? dropToolsOf(printed, droppedTools) : printed;
 }
 
 /** Sets the bounds of tools before the edits of a host. */
@@ -213,10 +214,6 @@ function sizeOfMessages(body: JsonObject, messages: readonly JsonObject[]): Part
     sizeOfContent(body.system),
     ...messages.map((message) => sizeOfContent(message.content)),
   ]);
-}
-
-function runsAtUpstream(tool: unknown): boolean {
-  return isJsonObject(tool) && isSet(tool.type) && tool.type !== "custom";
 }
 
 /** Returns how often the provider may read the prompt: twice when the body asks to compact it, else once. */

@@ -1,10 +1,12 @@
 import type { ToolDemand, ToolDemands } from "../../domain/tool-fees.ts";
 import { isCount } from "../../domain/usage.ts";
 import { editElements, editMembers, type ValueEdit } from "../json/edit.ts";
-import { isJsonObject, isSet, type JsonObject, parseJsonObject, readText } from "../json/read.ts";
+import { isJsonObject, isSet, type JsonObject, parseJsonObject, readArray, readText } from "../json/read.ts";
 import type { ToolBound } from "../model-request.ts";
 import type { ReplyPart } from "../reply-part.ts";
 import {
+  type ChoiceOfTools,
+  dropTools,
   readCallsMax,
   readDemands,
   rejectDemand,
@@ -29,7 +31,7 @@ const FREE_BUT_BOUNDED = "web_fetch";
 const CONTAINER = "code_execution";
 
 /** @see https://platform.claude.com/docs/en/agents-and-tools/tool-use/server-tools */
-const RULES: ToolRules = { free: FREE, date: /_\d{8}$/, readDemand };
+const RULES: ToolRules = { free: FREE, date: /_\d{8}$/, optional: new Set(["web_search"]), readDemand };
 
 function readDemand(name: string, tool: JsonObject, path: string): ToolDemand {
   const demand = { name, path: `${path}.type` };
@@ -40,13 +42,40 @@ function readDemand(name: string, tool: JsonObject, path: string): ToolDemand {
 
 /** Reads the tools that run at the provider; `undefined` for none. Throws `unpriced_field` and `wrong_shape`. */
 export function readToolDemands(
-  { tools }: JsonObject,
+  { tools, tool_choice: choice }: JsonObject,
   text: string,
   repeatsKeys: boolean,
 ): ToolDemands | undefined {
   if (repeatsKeys) rejectRepeatedMembers(text);
-  const demands = readDemands(tools, RULES);
-  return demands.length > 0 ? { tools: demands } : undefined;
+  const demands = readDemands(tools, RULES, { choice: readChoice(choice, tools) });
+  if (demands.length === 0) return undefined;
+  const areAll = readArray(tools).filter(runsAtUpstream).length === demands.length;
+  return { tools: demands, ...(areAll && { areAll }) };
+}
+
+/** Whether a tool may run at the provider. */
+export function runsAtUpstream(tool: unknown): tool is JsonObject {
+  return isJsonObject(tool) && isSet(tool.type) && tool.type !== "custom";
+}
+
+/** @see https://platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use `tool_choice` */
+function readChoice(choice: unknown, tools: unknown): ChoiceOfTools {
+  const { type = "auto", name } = isJsonObject(choice) ? choice : {};
+  if (type === "auto" || type === "none") return "free";
+  if (type === "any") return "any";
+  const isOfClient = readArray(tools).some(
+    (tool) => isJsonObject(tool) && tool.name === name && !runsAtUpstream(tool),
+  );
+  return isOfClient ? "free" : "forced";
+}
+
+/** Drops tools from a printed body: a body without tools has no choice of one either. */
+export function dropToolsOf(text: string, names: readonly string[]): string {
+  let left: string | undefined;
+  const edited = editMembers(text, { tools: (list) => (left = dropTools(names, RULES)(list)) });
+  return left === "[]"
+    ? editMembers(edited, { tools: () => undefined, tool_choice: () => undefined })
+    : edited;
 }
 
 /** Throws `unpriced_field` for a tool with a fee that a message defines, whose calls have no bound. */

@@ -10,7 +10,14 @@ import { readServed, withServed } from "../tiers.ts";
 import { UpstreamFault } from "../upstream-fault.ts";
 import { printEvents, printReply } from "./ingress/print-answer.ts";
 import { readStream, readWhole } from "./passthrough/stream.ts";
-import { dropUnreadable, parseRequest, printUpstreamRequest, SENT_ONCE } from "./request.ts";
+import {
+  dropUnreadable,
+  editInput,
+  editsWithoutTools,
+  parseRequest,
+  printUpstreamRequest,
+  SENT_ONCE,
+} from "./request.ts";
 import {
   printError,
   printErrorFrame,
@@ -76,10 +83,12 @@ function parseCompactRequest(text: string, measured?: JsonMeasure): ModelRequest
   return { ...request, outputTokensBound: "model" };
 }
 
-function printCompactRequest(request: ModelRequest, { model }: UpstreamRequestOptions): string {
+function printCompactRequest(request: ModelRequest, options: UpstreamRequestOptions): string {
+  const dropping = editsWithoutTools(request, options);
   const edits: Edits = {
-    model: () => JSON.stringify(model),
-    input: (value) => value && dropUnreadable(value),
+    ...dropping,
+    model: () => JSON.stringify(options.model),
+    input: editInput(dropping),
   };
   return editMembers(request.text, edits, SENT_ONCE);
 }

@@ -2,7 +2,7 @@ import { GatewayError } from "../../errors.ts";
 import { type Edits, editMembers, keepElements, type ValueEdit } from "../json/edit.ts";
 import { isJsonObject, isSet, type JsonObject, readArray } from "../json/read.ts";
 import type { JsonMeasure } from "../json/scan.ts";
-import type { ModelRequest, ToolBound, UpstreamRequestOptions } from "../model-request.ts";
+import type { ModelRequest, RequestHead, ToolBound, UpstreamRequestOptions } from "../model-request.ts";
 import { inputSizeOf, promptTextOf } from "../prompt-size.ts";
 import {
   parseBody,
@@ -23,7 +23,7 @@ import { readEchoedFields } from "./ingress/echoed-fields.ts";
 import { readChatRequest } from "./ingress/read-request.ts";
 import { isCompaction, isEncodedReasoning, isReference, readCompaction, requireItems } from "./items.ts";
 import { countReadings, sizeOfInput } from "./size.ts";
-import { MAX_TOOL_CALLS, readToolDemands } from "./tools.ts";
+import { editsWithout, MAX_TOOL_CALLS, readToolDemands } from "./tools.ts";
 
 /**
  * Fields that the gateway checks or edits. Each is sent once, so that an upstream cannot read a second value.
@@ -100,14 +100,32 @@ export function parseRequest(text: string, measured?: JsonMeasure): ModelRequest
  */
 export function printUpstreamRequest(request: ModelRequest, options: UpstreamRequestOptions): string {
   const { toolBound } = options;
+  const dropping = editsWithoutTools(request, options);
   const edits: Edits = {
+    ...dropping,
     model: () => JSON.stringify(options.model),
     ...(toolBound && { [MAX_TOOL_CALLS]: boundCalls(toolBound) }),
     max_output_tokens: () => String(options.outputTokensMax),
     store: () => "false",
-    input: (value) => value && dropUnreadable(value),
+    input: editInput(dropping),
   };
   return editMembers(request.text, edits, SENT_ONCE);
+}
+
+/** Returns the edits that drop the tools of the options; none where no tool is dropped. */
+export function editsWithoutTools(
+  { tools }: RequestHead,
+  { droppedTools = [] }: UpstreamRequestOptions,
+): Edits {
+  return tools && droppedTools.length > 0 ? editsWithout(droppedTools, tools) : {};
+}
+
+/** Edits the input: drops what the upstream cannot read, and tools. */
+export function editInput({ input: dropTools }: Edits): ValueEdit {
+  return (value) => {
+    const readable = value && dropUnreadable(value);
+    return dropTools ? dropTools(readable) : readable;
+  };
 }
 
 /** Sets the bound of all tools at the provider where the client sets none. */

@@ -41,9 +41,19 @@ const TEXT_PARTS = new Set(["input_text", "output_text", "refusal", "text", "sum
 
 /** Returns what the media and tools of a responses body add to the input beyond its text. */
 export function sizeOfInput(body: JsonObject, items: readonly JsonObject[]): PartSize {
-  const toolHolders = [body, ...items];
-  const hasServerTool = toolHolders.some(({ tools }) => readArray(tools).some(runsAtUpstream));
+  const hasServerTool = countServerTools(body, items) > 0;
   return sumOfSizes([hasServerTool ? SERVER_TOOL_SIZE : TEXT_SIZE, ...items.map(sizeOfItem)]);
+}
+
+/** Counts the tools that do not run at the client. */
+export function countServerTools(body: JsonObject, items: readonly JsonObject[]): number {
+  let count = toolsAtUpstream(body);
+  for (const item of items) count += toolsAtUpstream(item);
+  return count;
+}
+
+function toolsAtUpstream({ tools }: JsonObject): number {
+  return tools === undefined ? 0 : readArray(tools).filter(runsAtUpstream).length;
 }
 
 /** Returns how often the provider may read the prompt: twice when the body asks to compact it, else once. */
@@ -64,7 +74,8 @@ function sizeOfItem(item: JsonObject): PartSize {
   if (isMessage(item)) return sizeOfParts(item.content);
   if (item.type === "function_call_output" || item.type === "custom_tool_call_output")
     return sizeOfParts(item.output);
-  // `sizeOfInput` has already checked the tools of this item.
+  // Its size is that of a known conversation, which has no other facts of its tools.
+  if (toolsAtUpstream(item) > 0) return UNBOUNDED_SIZE;
   if (item.type === "additional_tools") return TEXT_SIZE;
   return TEXT_ITEMS.has(readText(item.type)) ? TEXT_SIZE : UNBOUNDED_SIZE;
 }

@@ -1,9 +1,17 @@
 import type { ToolCalls, ToolDemand, ToolDemands } from "../../domain/tool-fees.ts";
+import {
+  type Edits,
+  editElements,
+  editMembers,
+  keepElements,
+  sliceMember,
+  type ValueEdit,
+} from "../json/edit.ts";
 import { isJsonObject, isSet, type JsonObject, readArray, readText } from "../json/read.ts";
-import { readCallsMax, readDemands, type ToolRules } from "../tool-demands.ts";
+import { type ChoiceOfTools, dropTools, readCallsMax, readDemands, type ToolRules } from "../tool-demands.ts";
 import { rejectUnpricedField } from "../unpriced-fields.ts";
 import { UpstreamFault } from "../upstream-fault.ts";
-import { CLIENT_TOOLS } from "./size.ts";
+import { CLIENT_TOOLS, countServerTools } from "./size.ts";
 
 /** The bound of the calls of all tools that run at the provider. */
 export const MAX_TOOL_CALLS = "max_tool_calls";
@@ -22,7 +30,12 @@ const MEMORY = "1g";
 const CONTAINERS: readonly string[] = ["code_interpreter", "shell"];
 
 /** @see https://developers.openai.com/api/docs/guides/tools */
-const RULES: ToolRules = { free: FREE, date: /_(?:\d{4}_\d{2}_\d{2}|\d{8})$/, readDemand };
+const RULES: ToolRules = {
+  free: FREE,
+  date: /_(?:\d{4}_\d{2}_\d{2}|\d{8})$/,
+  optional: new Set(["web_search", "web_search_preview", "image_generation"]),
+  readDemand,
+};
 
 function readDemand(name: string, tool: JsonObject, path: string): ToolDemand | undefined {
   const { container, environment } = tool;
@@ -43,12 +56,62 @@ function rejectMemory(container: unknown, path: string): void {
  * Throws `unpriced_field` and `wrong_shape`.
  */
 export function readToolDemands(body: JsonObject, items: readonly JsonObject[]): ToolDemands | undefined {
+  const choice = readChoice(body.tool_choice);
   const added = items.flatMap(({ tools }, position) =>
-    tools === undefined ? [] : readDemands(tools, RULES, `input[${position}].tools`),
+    tools === undefined ? [] : readDemands(tools, RULES, { path: `input[${position}].tools`, choice }),
   );
-  const tools = [...readDemands(body.tools, RULES), ...added];
+  const tools = [...readDemands(body.tools, RULES, { choice }), ...added];
   if (tools.length === 0) return undefined;
-  return { tools, shared: { callsMax: readCallsMax(body[MAX_TOOL_CALLS], MAX_TOOL_CALLS, 0) } };
+  const areAll = countServerTools(body, items) === tools.length;
+  const callsMax = readCallsMax(body[MAX_TOOL_CALLS], MAX_TOOL_CALLS, 0);
+  return { tools, shared: { callsMax }, ...(areAll && { areAll }) };
+}
+
+const MODES: Readonly<Record<string, ChoiceOfTools>> = { auto: "free", none: "free", required: "any" };
+/** The choices of one tool that the client runs. */
+const CLIENT_CHOICES: readonly unknown[] = ["function", "custom"];
+
+/** @see https://developers.openai.com/api/docs/guides/function-calling `tool_choice` */
+function readChoice(choice: unknown): ChoiceOfTools {
+  if (!isSet(choice)) return "free";
+  if (!isJsonObject(choice)) return MODES[readText(choice)] ?? "forced";
+  if (choice.type !== "allowed_tools") return CLIENT_CHOICES.includes(choice.type) ? "free" : "forced";
+  const isOpen = readArray(choice.tools).some((tool) => isJsonObject(tool) && FREE.has(readText(tool.type)));
+  return choice.mode === "auto" || isOpen ? "free" : "forced";
+}
+
+/** Edits a body so that it has no tool with one of these names, and nothing that refers to it. */
+export function editsWithout(
+  names: readonly string[],
+  { tools }: ToolDemands,
+): Edits & { input?: ValueEdit } {
+  const drop = dropTools(names, RULES);
+  const isAdded = tools.some(({ path }) => path.startsWith("input"));
+  return {
+    tools: drop,
+    tool_choice: (choice) => (choice?.startsWith("{") ? narrowChoice(choice, drop) : choice),
+    include: (list) =>
+      list?.startsWith("[")
+        ? keepElements(list, (field) => (isOfCall(field, names) ? undefined : field))
+        : list,
+    ...(isAdded && {
+      input: (list) => list && editElements(list, (item) => editMembers(item, { tools: drop })),
+    }),
+  };
+}
+
+/** Drops tools from a choice of allowed ones. A choice of none at all lets the model call none. */
+function narrowChoice(choice: string, drop: ValueEdit): string {
+  const allowed = sliceMember(choice, "tools");
+  const left = drop(allowed);
+  if (allowed === undefined || left === allowed) return choice;
+  return left === "[]" ? '"none"' : editMembers(choice, { tools: () => left });
+}
+
+/** Whether a field that an answer shall include is one of the calls of a tool, such as `web_search_call.results`. */
+function isOfCall(field: string, names: readonly string[]): boolean {
+  const included = readText(JSON.parse(field));
+  return names.some((name) => included.startsWith(`${name}${CALL}.`));
 }
 
 /** One call of a tool at the provider, as an item of an answer shows it. */

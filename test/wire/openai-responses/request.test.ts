@@ -141,15 +141,15 @@ describe("the input size", () => {
     ["inline data that is no image", { input: [message([{ type: "input_image", image_url: "data:,x" }])] }],
     ["audio", { input: [message([{ type: "input_audio" }])] }],
     ["an unknown item", { input: [{ type: "future_call" }] }],
+    [
+      "a search that an item adds",
+      { input: [{ type: "additional_tools", tools: [{ type: "web_search" }] }] },
+    ],
   ])("is unbounded with %s", (_, members) => expect(inputOf(members).unbounded).toBe(true));
 
   test.each<[string, object]>([
     ["a web search", { tools: [{ type: "web_search" }] }],
     ["an MCP server", { tools: [{ type: "mcp", server_url: "https://example.com" }] }],
-    [
-      "a search among additional tools",
-      { input: [{ type: "additional_tools", tools: [{ type: "web_search" }] }] },
-    ],
   ])("reports a server tool for %s", (_, members) => {
     expect(inputOf(members)).toMatchObject({ serverTools: true, unbounded: false });
   });
