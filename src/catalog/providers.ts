@@ -74,6 +74,11 @@ export function ownerOf(provider: string): string {
   return OWNERS[provider] ?? provider;
 }
 
+/** Returns the names of the providers of the catalog. */
+export function listProviders(): readonly string[] {
+  return Object.keys(PROVIDERS);
+}
+
 /** Finds how a provider is reached, or how a mode of it is that has an address of its own. */
 export function findProvider(provider: string, mode?: KnownMode): Provider | undefined {
   const owner = ownerOf(provider);

@@ -6,6 +6,7 @@ import type { ClientsOptions } from "./clients.ts";
 import { printResult } from "./command.ts";
 import { addDataCommands } from "./data-commands.ts";
 import type { HealthOptions } from "./health.ts";
+import { addInitCommand } from "./init-command.ts";
 import { addKeyCommands } from "./key-commands.ts";
 import { addModelCommands } from "./model-commands.ts";
 import {
@@ -41,6 +42,7 @@ export function createProgram(): Command {
     .command("ledger")
     .description("start the ledger's gRPC service alone, for gateways with LEDGER_URL and for other services")
     .action(async () => (await import("./serve.ts")).runLedger());
+  addInitCommand(program);
   withJson(program, "check", "check configuration and connections without starting").action(
     async (options: JsonOption) => printResult(await (await import("./check/check.ts")).runCheck(), options),
   );

@@ -1,3 +1,5 @@
+import { join } from "node:path";
+import { ENV_FILE, ENV_FILE_BYTES_MAX, namesFromEnvFile, withEnvFile } from "./env-file.ts";
 import { type Environment, namesOfPlaceholders, type Variables } from "./placeholders.ts";
 import type { Problems } from "./problems.ts";
 import {
@@ -15,6 +17,8 @@ import { isSameSource, markSource, placeSource, readSource, readSourceNow, type 
 /** Everything that a configuration is read from, beside the environment. */
 export interface Sources {
   readonly file: Source;
+  /** The variables of `.env` in the working directory. */
+  readonly env: Source;
   readonly secrets: SecretSources;
 }
 
@@ -24,8 +28,11 @@ export interface SourcesPlace {
   readonly path: string;
   /** Whether `TOLLGATE_CONFIG` names the YAML file; such a file must exist. */
   readonly isNamed: boolean;
+  /** Of the start, with what Bun read from `.env`. */
   readonly environment: Environment;
-  /** Base of relative paths. */
+  /** The variables that `.env` gave to the environment, and that follow it. */
+  readonly envNames: ReadonlySet<string>;
+  /** Base of relative paths, and the folder of `.env`. */
   readonly folder: string;
   /** Variables that may come from a file, beside those of placeholders. */
   readonly secrets: readonly string[];
@@ -36,38 +43,47 @@ export function placeSources(
   folder: string,
   secrets: readonly string[],
 ): SourcesPlace {
-  return { ...placeSource(environment, folder), environment, folder, secrets };
+  const envNames = namesFromEnvFile(environment, readEnvNow(folder));
+  return { ...placeSource(environment, folder), environment, envNames, folder, secrets };
+}
+
+const ENV_OPTIONS = { bytesMax: ENV_FILE_BYTES_MAX };
+
+function readEnvNow(folder: string): Source {
+  return readSourceNow(join(folder, ENV_FILE), { ...ENV_OPTIONS, pipeMsMax: 0 });
 }
 
 /** Reads all sources for a start. Blocks the event loop. */
 export function readSourcesNow(place: SourcesPlace): Sources {
-  const file = readSourceNow(place.path);
-  return { file, secrets: readSecretsNow(originOf(place, file)) };
+  const files = { file: readSourceNow(place.path), env: readEnvNow(place.folder) };
+  return { ...files, secrets: readSecretsNow(originOf(place, files)) };
 }
 
 /** Returns the environment with the secrets of the sources. Adds a problem for each that cannot be used. */
 export function readVariables(
-  { environment, secrets: names }: SourcesPlace,
-  { secrets }: Sources,
+  { environment, envNames, secrets: names }: SourcesPlace,
+  { env, secrets }: Sources,
   problems: Problems,
 ): Variables {
-  const variables = fillSecrets(environment, secrets);
+  const variables = fillSecrets(withEnvFile(environment, env, envNames), secrets);
   reportSecrets(variables, names, problems);
   return variables;
 }
 
-/** Makes the sources watchable: the YAML file, and the secret files that it and the environment name. */
+/** Makes the sources watchable: the YAML file, `.env`, and the secret files that both and the environment name. */
 export function followSources(place: SourcesPlace, started: Sources): Watched<Sources> {
   let latest = started;
+  const envPath = join(place.folder, ENV_FILE);
   return {
     async mark() {
-      const marks = [markSource(place.path), markSecrets(originOf(place, latest.file))];
+      const marks = [markSource(place.path), markSource(envPath), markSecrets(originOf(place, latest))];
       return (await Promise.all(marks)).join("\n");
     },
     async read() {
       const isPipe = (await markSource(place.path)) === undefined;
       const file = isPipe ? latest.file : await readSource(place.path);
-      latest = { file, secrets: await readSecrets(originOf(place, file), latest.secrets) };
+      const files = { file, env: await readSource(envPath, ENV_OPTIONS) };
+      latest = { ...files, secrets: await readSecrets(originOf(place, files), latest.secrets) };
       return latest;
     },
     isSame: areSameSources,
@@ -75,12 +91,17 @@ export function followSources(place: SourcesPlace, started: Sources): Watched<So
 }
 
 export function areSameSources(one: Sources, other: Sources): boolean {
-  return isSameSource(one.file, other.file) && areSameSecrets(one.secrets, other.secrets);
+  const areSameFiles = isSameSource(one.file, other.file) && isSameSource(one.env, other.env);
+  return areSameFiles && areSameSecrets(one.secrets, other.secrets);
 }
 
-function originOf({ environment, folder, secrets }: SourcesPlace, file: Source): SecretOrigin {
+function originOf(
+  { environment, envNames, folder, secrets }: SourcesPlace,
+  { file, env }: Pick<Sources, "file" | "env">,
+): SecretOrigin {
   const placeholders = file.kind === "text" ? namesOfPlaceholders(file.text) : [];
-  return { environment, folder, names: [...new Set([...secrets, ...placeholders])] };
+  const names = [...new Set([...secrets, ...placeholders])];
+  return { environment: withEnvFile(environment, env, envNames), folder, names };
 }
 
 const POLL_MS = 1_000;

@@ -77,16 +77,35 @@ const ANSWERED = 200;
  * the upstream sent is returned.
  */
 export async function probeUpstream(transport: Pick<Transport, "probe">): Promise<number | string> {
+  const answer = await askProbe(transport, (response) => response.body?.cancel());
+  if (typeof answer === "string") return answer;
+  return answer.isAnonymous ? ANSWERED : answer.status;
+}
+
+interface ProbeAnswer<Body> {
+  readonly status: number;
+  readonly body: Body;
+  /** Whether the probe had no credentials. */
+  readonly isAnonymous: boolean;
+}
+
+/**
+ * Sends the probe of a transport and reads its answer, which `read` must bound. Follows no redirect. Resolves with
+ * the code of a network error.
+ */
+export async function askProbe<Body>(
+  transport: Pick<Transport, "probe">,
+  read: (response: Response) => Promise<Body> | Body,
+): Promise<ProbeAnswer<Body> | string> {
   try {
-    const { url, headers, isAnonymous } = await transport.probe();
+    const { url, headers, isAnonymous = false } = await transport.probe();
     const response = await fetch(url, {
       headers,
       redirect: "manual",
       decompress: false,
       signal: AbortSignal.timeout(ANSWER_MS_MAX),
     });
-    await response.body?.cancel();
-    return isAnonymous ? ANSWERED : response.status;
+    return { status: response.status, body: await read(response), isAnonymous };
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : "";
     return /^[A-Z_]+$/i.test(code) ? code : "timeout";

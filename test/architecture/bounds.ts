@@ -1,8 +1,9 @@
 /** The most files and lines of each room of folders. A raise says why, in its commit. */
 export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly lines: number }>> = {
-  cli: { files: 50, lines: 5750 },
+  cli: { files: 55, lines: 6050 },
   app: { files: 22, lines: 2450 },
-  config: { files: 37, lines: 4700 },
+  setup: { files: 5, lines: 700 },
+  config: { files: 39, lines: 4900 },
   http: { files: 31, lines: 3900 },
   "http/console": { files: 62, lines: 8970 },
   backup: { files: 5, lines: 850 },
@@ -26,7 +27,7 @@ export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly 
   limiter: { files: 4, lines: 800 },
   bodies: { files: 21, lines: 2550 },
   demo: { files: 3, lines: 500 },
-  upstream: { files: 24, lines: 2850 },
+  upstream: { files: 25, lines: 2950 },
   wire: { files: 133, lines: 17750 },
   tokens: { files: 6, lines: 550 },
   workers: { files: 3, lines: 200 },

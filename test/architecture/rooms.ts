@@ -31,6 +31,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "payments",
       "plans",
       "settlement-outbox",
+      "setup",
       "time.ts",
       "upstream",
       "usage",
@@ -74,6 +75,21 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     ],
     packages: ["bun", "drizzle-orm", "node:fs", "node:os", "node:path", "node:tty", "node:worker_threads"],
   },
+  setup: {
+    holds: "what a first hour adds: upstreams and models to the file, keys to `.env`, the first account",
+    imports: [
+      "accounts",
+      "catalog",
+      "config",
+      "db",
+      "domain",
+      "errors.ts",
+      "ledger/ledger.ts",
+      "payments/bookings.ts",
+      "upstream",
+    ],
+    packages: ["bun:sqlite", "node:fs", "node:path"],
+  },
   config: {
     holds: "the YAML file and the environment, checked into one frozen value",
     imports: [
@@ -94,6 +110,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "node:fs",
       "node:net",
       "node:path",
+      "node:util",
       "node:worker_threads",
       "yaml",
     ],

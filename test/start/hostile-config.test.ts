@@ -76,7 +76,7 @@ test("the event loop keeps turning while a file of the largest size is checked",
   const loaded = loadWithSource({}, { folder: configFolder() });
   const file = { kind: "text", text: largeFile(), writtenAtS: 1 } as const;
   let isOver = false;
-  const reread = rereadConfig(loaded, { file, secrets: {} }).finally(() => {
+  const reread = rereadConfig(loaded, { file, env: { kind: "absent" }, secrets: {} }).finally(() => {
     isOver = true;
   });
   let turns = 0;

@@ -58,8 +58,11 @@ export interface IssuedKey {
  * Issues a key with its limits. Rejects with `conflict` when the id is taken, and with LedgerError when the
  * account has no wallet.
  */
-export async function issueKey(parts: IssueParts, request: NewKey): Promise<IssuedKey> {
-  const secret = createSecret();
+export async function issueKey(
+  parts: IssueParts,
+  request: NewKey,
+  secret = createSecret(),
+): Promise<IssuedKey> {
   const stored = { digest: digestOf(secret), hint: hintOf(secret) };
   const onStored = async (tx: Db, key: ApiKey) => parts.issued?.(tx, { key, secret });
   const key = await storeKey(parts, request, { ...stored, action: "key.created", onStored });

@@ -54,6 +54,11 @@ export async function createOperator(
   });
 }
 
+/** Returns the operators of this gateway. */
+export async function findOperators({ db, tables: { people } }: Database): Promise<readonly Person[]> {
+  return (await db.select().from(people).where(eq(people.isOperator, true))).map(readPerson);
+}
+
 /** Makes an existing person an operator with a new password. Returns `undefined` for an unknown e-mail. */
 async function promote(
   database: Database,

@@ -1,0 +1,125 @@
+import { Database } from "bun:sqlite";
+import {
+  chownSync,
+  closeSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { AdditionError } from "../config/add-entries.ts";
+
+/** Beside the configuration file. It stays, empty: a file that is deleted could be locked by two. */
+const LOCK_FILE = ".tollgate.lock";
+/** How long a command waits for another one. */
+const LOCK_MS_MAX = 5_000;
+
+/**
+ * Runs work on the settings while no other process or thread does. The lock is one of SQLite's, which ends with
+ * its process. Throws {@link AdditionError} when another one keeps it, or when the folder cannot be written.
+ */
+export function lockSettings<Result>(path: string, work: () => Result, waitMsMax = LOCK_MS_MAX): Result {
+  const lock = openLock(dirname(followLink(path)));
+  try {
+    begin(lock, waitMsMax);
+    return work();
+  } finally {
+    lock.close();
+  }
+}
+
+function openLock(folder: string): Database {
+  try {
+    return new Database(join(folder, LOCK_FILE));
+  } catch {
+    throw new AdditionError(`${folder} cannot be written.`);
+  }
+}
+
+function begin(lock: Database, waitMsMax: number): void {
+  try {
+    lock.run(`PRAGMA busy_timeout = ${waitMsMax}`);
+    lock.run("BEGIN EXCLUSIVE");
+  } catch (error) {
+    const isBusy = error instanceof Error && "code" in error && error.code === "SQLITE_BUSY";
+    if (isBusy) throw new AdditionError("Another command changes the settings now: run it again.");
+    throw new AdditionError("The folder of the settings cannot be written.");
+  }
+}
+
+/** Returns the text of a file of settings, "" before the file exists. Throws {@link AdditionError}. */
+export function readSettingsFile(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    if (isAbsence(error)) return "";
+    throw new AdditionError(`${path} cannot be read.`);
+  }
+}
+
+interface Rights {
+  /** Rights of the file, also of one that exists. Default: those that it has, 0640 for a new one. */
+  readonly mode?: number;
+}
+
+/**
+ * Replaces a file in one step, with the owner that it has. A file that changed meanwhile is left as it is. Must be
+ * called with the settings locked. Throws {@link AdditionError}.
+ */
+export function replaceSettingsFile(
+  path: string,
+  before: string,
+  after: string,
+  { mode }: Rights = {},
+): void {
+  const target = followLink(path);
+  const draft = join(dirname(target), `.tollgate-${process.pid}.draft`);
+  try {
+    writeDraft(draft, after, { target, mode });
+    if (readSettingsFile(path) !== before)
+      throw new AdditionError(`${path} has changed meanwhile: run the command again.`);
+    renameSync(draft, target);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    if (error instanceof AdditionError) throw error;
+    throw new AdditionError(`${path} cannot be written.`);
+  }
+}
+
+/** Writes a new file that is on disk before it gets its name. A draft that a killed command left is replaced. */
+function writeDraft(
+  draft: string,
+  text: string,
+  { target, mode }: { readonly target: string; readonly mode: number | undefined },
+): void {
+  const former = statSync(target, { throwIfNoEntry: false });
+  rmSync(draft, { force: true });
+  const file = openSync(draft, "wx", mode ?? former?.mode ?? 0o640);
+  try {
+    writeSync(file, text);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  // Started as root for a service of another user, the command must not take its files from it.
+  if (former && former.uid !== process.getuid?.()) chownSync(draft, former.uid, former.gid);
+}
+
+/** Returns the file that a link leads to, or the path itself. */
+function followLink(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch (error) {
+    if (isAbsence(error)) return path;
+    throw new AdditionError(`${path} cannot be read.`);
+  }
+}
+
+function isAbsence(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ENOENT";
+}
