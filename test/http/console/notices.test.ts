@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "bun:test";
+import { eq } from "drizzle-orm";
 import type { Actor } from "../../../src/accounts/audit-trail.ts";
 import { addMember } from "../../accounts/actors.ts";
 import { DIALECTS } from "../../accounts/temp-storage.ts";
@@ -7,12 +8,16 @@ import { consoleForTests } from "./open-consoles.ts";
 const RULE = { kind: "balance_below", threshold: "10", emails: ["ann@example.com"], webhook_url: null };
 
 describe.each(DIALECTS)("on %s", (dialect) => {
-  const console = consoleForTests(dialect, "test");
+  const console = consoleForTests(dialect);
   let account: string;
   let owner: Actor;
   beforeEach(async () => {
     account = (await console.newAccount()).id;
     const { database } = console.parts;
+    // An address is one person's, and each test has an Ann of its own.
+    await database.db
+      .delete(database.tables.people)
+      .where(eq(database.tables.people.email, "ann@example.com"));
     owner = await addMember(database, account, "owner");
     await addMember(database, account, "viewer", { email: "ann@example.com" });
   });
