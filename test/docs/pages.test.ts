@@ -8,9 +8,10 @@ import { MIGRATIONS as POSTGRES_MIGRATIONS } from "../../src/db/postgres/migrate
 import { MIGRATIONS as SQLITE_MIGRATIONS } from "../../src/db/sqlite/database.ts";
 import { REPOSITORY, readPage, readPages } from "./pages.ts";
 
-const README_WORDS_MAX = 900;
+/** What it is, the first minute, how it compares, and the way to the other pages. */
+const README_WORDS_MAX = 1_100;
 
-test("the README has at most 900 words", () =>
+test("the README has at most 1,100 words", () =>
   expect(readPage("README.md").text.split(/\s+/).length).toBeLessThanOrEqual(README_WORDS_MAX));
 
 test("every link between pages leads to a file", () => {
@@ -49,8 +50,8 @@ test("every `bun tollgate COMMAND` of the documentation is a command", () => {
   expect(unknown).toEqual([]);
 });
 
-test("every page under docs/ is linked from the README or from the list of decisions", () => {
-  const linked = ["README.md", "docs/adr/README.md"].flatMap((path) =>
+test("every page under docs/ is linked from the list of pages or of decisions", () => {
+  const linked = ["README.md", "docs/README.md", "docs/adr/README.md"].flatMap((path) =>
     linksOf(readPage(path).text).map((target) => join(dirname(path), target)),
   );
   const pages = readPages().map(({ path }) => path);

@@ -1,0 +1,31 @@
+import type { Browser, Page } from "playwright-core";
+import type { Furniture } from "../browser/world/furnish.ts";
+import { openPageAs } from "../browser/world/open-page.ts";
+import type { World } from "../browser/world/world.ts";
+
+/** Where the README's pictures are kept, from the root of the project. */
+export const PICTURES = "docs/pictures";
+/** The labels that the pages had when they were pictured, by the name of the page. */
+export const LABELS = `${PICTURES}/labels.json`;
+export const THEMES = ["light", "dark"] as const;
+type Theme = (typeof THEMES)[number];
+
+const SIZE = { width: 1200, height: 780 };
+
+/** Returns the paths of the pictured pages, by their names. */
+export function picturedPaths({ acme }: World, { answeredId }: Furniture): Readonly<Record<string, string>> {
+  const account = `/console/accounts/${acme.accountId}`;
+  return { console: account, receipt: `${account}/requests/${answeredId}` };
+}
+
+/** Opens a page as its owner sees it, in the size of the pictures. */
+export function openPictured(browser: Browser, { url, owner }: World, path: string, theme: Theme) {
+  return openPageAs(browser, { url, path, person: owner }, { ...SIZE, theme });
+}
+
+/** Returns the headings, labels and buttons of a page. Its picture is out of date when one of them has changed. */
+export async function labelsOf(page: Page): Promise<readonly string[]> {
+  const texts = await page.locator("main").locator("h1, h2, h3, th, dt, label, button").allInnerTexts();
+  const labels = texts.map((text) => text.trim().replaceAll(/\d[\d.,:]*/g, "0"));
+  return [...new Set(labels)].filter((text) => text !== "");
+}
