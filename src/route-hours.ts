@@ -194,34 +194,33 @@ export interface RouteSum extends RouteName {
 
 interface RouteQuery {
   readonly fromMs: number;
-  /** Sums of each hour, of one model; without it, sums over all hours, of every model. */
-  readonly hoursOf?: string | undefined;
+  /** Default: every model. */
+  readonly model?: string | undefined;
+  /** Whether each hour has sums of its own. */
+  readonly byHour?: boolean;
 }
 
 /** Reads what all gateways have counted since the hour of a time. */
 export async function sumRoutes(
   { db, tables: { routeHours: table } }: Database,
-  { fromMs, hoursOf }: RouteQuery,
+  { fromMs, model: only, byHour = false }: RouteQuery,
 ): Promise<readonly RouteSum[]> {
   const { startMs, model, upstream, upstreamModel } = table;
-  const ofHour = hoursOf === undefined ? sql`0` : sql`${startMs}`;
+  const hour = byHour ? sql`${startMs}` : sql`0`;
   const counts = ROUTE_COUNT_COLUMNS.map(
     (column) => [column, sql.raw(`sum(${column})`).mapWith(Number).as(column)] as const,
   );
+  const since = gte(startMs, startOf(fromMs, HOUR_MS));
   const rows = await db
     .select({
-      model,
-      upstream,
-      upstreamModel,
-      startMs: ofHour.mapWith(Number).as("hour_ms"),
+      ...{ model, upstream, upstreamModel },
+      startMs: hour.mapWith(Number).as("hour_ms"),
       ...Object.fromEntries(counts),
     })
     .from(table)
-    .where(
-      and(gte(startMs, startOf(fromMs, HOUR_MS)), hoursOf === undefined ? undefined : eq(model, hoursOf)),
-    )
-    .groupBy(model, upstream, upstreamModel, ...(hoursOf === undefined ? [] : [startMs]));
-  return rows.map((row) => readSum(row));
+    .where(only === undefined ? since : and(since, eq(model, only)))
+    .groupBy(model, upstream, upstreamModel, ...(byHour ? [startMs] : []));
+  return rows.map(readSum);
 }
 
 function readSum(row: Readonly<Record<string, unknown>>): RouteSum {

@@ -23,13 +23,10 @@ import { newRequestId } from "../http/identity.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { OpenLogSync } from "../ledger/sqlite/log-sync.ts";
 import { platform } from "../platform.ts";
-import { startRefusalRecorder } from "../refusals/recorder.ts";
-import { RouteHours } from "../route-hours.ts";
 import { type OpenSettlementOutbox, openSettlementOutbox } from "../settlement-outbox/outbox.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { findOpenFiles } from "../telemetry/open-files.ts";
-import type { RequestMetrics } from "../telemetry/request-metrics.ts";
 import { createRequestTracing, type RequestTracing } from "../telemetry/request-tracing.ts";
 import type { Traces } from "../telemetry/trace-export.ts";
 import { SharedTimer } from "../time.ts";
@@ -37,6 +34,7 @@ import { createTokenCounter } from "../tokens/count-tokens.ts";
 import { type CreatePost, createUpstreams } from "../upstream/upstreams.ts";
 import type { RunningLedger } from "./start-ledger.ts";
 import type { RunningLimiter } from "./start-limiter.ts";
+import { startRecorders } from "./start-recorders.ts";
 
 /** The parts of a gateway that do not listen. */
 export interface GatewayParts {
@@ -136,23 +134,6 @@ export function createParts(
       await recorders.close();
       await outbox.close();
     },
-  };
-}
-
-/** Starts what counts requests in the database. A request also counts in the metrics. */
-function startRecorders(
-  database: Database,
-  { log, requests }: { readonly log: Log; readonly requests: RequestMetrics },
-) {
-  const refusals = startRefusalRecorder({ database, log });
-  const routeHours = new RouteHours({ database, log });
-  const ended: RequestMetrics["ended"] = (request) => {
-    requests.ended(request);
-    routeHours.requestEnded(request);
-  };
-  return {
-    parts: { refusals, routeHours, requestMetrics: { ...requests, ended } },
-    close: async () => void (await Promise.all([refusals.close(), routeHours.close()])),
   };
 }
 

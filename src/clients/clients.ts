@@ -4,27 +4,13 @@ import { CLINE } from "./cline.ts";
 import { CODEX, CODEX_BASE_URL, CODEX_WEBSOCKET } from "./codex.ts";
 import { CONTINUE, ZED } from "./editors.ts";
 import { GEMINI_CLI } from "./gemini-cli.ts";
-import {
-  ANTHROPIC_JS,
-  ANTHROPIC_PYTHON,
-  CURL,
-  GOOGLE_JS,
-  GOOGLE_PYTHON,
-  OPENAI_JS,
-  OPENAI_PYTHON,
-} from "./libraries.ts";
+import { LIBRARIES } from "./libraries.ts";
 import { OPENCODE } from "./opencode.ts";
 import { QWEN_CODE } from "./qwen-code.ts";
 
 /** Every client that has settings, in the order in which the console and the command line show them. */
 export const CLIENTS: readonly Client[] = [
-  CURL,
-  OPENAI_PYTHON,
-  OPENAI_JS,
-  ANTHROPIC_PYTHON,
-  ANTHROPIC_JS,
-  GOOGLE_PYTHON,
-  GOOGLE_JS,
+  ...LIBRARIES,
   CLAUDE_CODE,
   CODEX,
   CODEX_WEBSOCKET,

@@ -6,7 +6,7 @@ const PYTHON_KEY = `os.environ["${KEY_VARIABLE}"]`;
 /** A variable of the customer's program, which this program only prints. */
 const SCRIPT_KEY = `process.env.${KEY_VARIABLE}`;
 
-export const CURL: Client = {
+const CURL: Client = {
   id: "curl",
   title: "curl",
   note: "In a shell.",
@@ -23,7 +23,7 @@ export const CURL: Client = {
   },
 };
 
-export const OPENAI_PYTHON: Client = {
+const OPENAI_PYTHON: Client = {
   id: "openai-python",
   title: "OpenAI · Python",
   note: "pip install openai",
@@ -38,7 +38,7 @@ answer = client.chat.completions.create(
 print(answer.choices[0].message.content)`,
 };
 
-export const OPENAI_JS: Client = {
+const OPENAI_JS: Client = {
   id: "openai-js",
   title: "OpenAI · JS",
   note: "npm install openai",
@@ -56,7 +56,7 @@ const answer = await client.chat.completions.create({
 console.log(answer.choices[0].message.content);`;
 }
 
-export const ANTHROPIC_PYTHON: Client = {
+const ANTHROPIC_PYTHON: Client = {
   id: "anthropic-python",
   title: "Anthropic · Python",
   note: "pip install anthropic",
@@ -72,7 +72,7 @@ answer = client.messages.create(
 print(answer.content)`,
 };
 
-export const ANTHROPIC_JS: Client = {
+const ANTHROPIC_JS: Client = {
   id: "anthropic-js",
   title: "Anthropic · JS",
   note: "npm install @anthropic-ai/sdk",
@@ -91,7 +91,7 @@ const answer = await client.messages.create({
 console.log(answer.content);`;
 }
 
-export const GOOGLE_PYTHON: Client = {
+const GOOGLE_PYTHON: Client = {
   id: "google-python",
   title: "Google · Python",
   note: "pip install google-genai",
@@ -110,7 +110,7 @@ answer = client.models.generate_content(
 print(answer.text)`,
 };
 
-export const GOOGLE_JS: Client = {
+const GOOGLE_JS: Client = {
   id: "google-js",
   title: "Google · JS",
   note: "npm install @google/genai",
@@ -130,3 +130,14 @@ const answer = await client.models.generateContent({
 });
 console.log(answer.text);`;
 }
+
+/** curl and the libraries, which call any model that answers chats. */
+export const LIBRARIES: readonly Client[] = [
+  CURL,
+  OPENAI_PYTHON,
+  OPENAI_JS,
+  ANTHROPIC_PYTHON,
+  ANTHROPIC_JS,
+  GOOGLE_PYTHON,
+  GOOGLE_JS,
+];

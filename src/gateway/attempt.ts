@@ -13,7 +13,7 @@ import type { RoutePermit } from "./route-queue.ts";
 import { AttemptTimeouts, type Timeout } from "./timeouts.ts";
 import { beginAttemptTrace, endAttemptTrace, type Unprinted, withTraceHeaders } from "./upstream-call.ts";
 import { readUpstreamError, rejectedAsTooLong, wereMetByOnePerson } from "./upstream-error.ts";
-import { type Evidence, endPermit } from "./verdict.ts";
+import { countAtRoute, type Evidence, endPermit } from "./verdict.ts";
 
 /** Average of ordinary text. */
 const CHARS_PER_TOKEN = 4;
@@ -98,24 +98,6 @@ export async function attemptCandidate(gateway: Gateway, context: AttemptContext
     // Without effect after a verdict.
     permit.abandoned();
   }
-}
-
-/** Counts an attempt for the figures of its route. Only a stream has a first output before its end. */
-function countAtRoute(
-  { routeHours }: Gateway,
-  { held, candidate, startedAt }: AttemptContext,
-  outcome: Outcome,
-): void {
-  const { plan, quote, meter } = held;
-  const { upstream, upstreamModel } = candidate.route;
-  const firstOutputAt = quote.request.stream ? meter.firstOutputAt : undefined;
-  routeHours.ended(
-    { model: plan.model.id, upstream, upstreamModel },
-    {
-      outcome: outcomeName(outcome),
-      firstOutputMs: firstOutputAt === undefined ? undefined : firstOutputAt - startedAt,
-    },
-  );
 }
 
 /** Whether a connection that was assumed did not stand. */

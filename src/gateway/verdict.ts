@@ -1,6 +1,7 @@
 import type { Cause } from "../errors.ts";
 import type { Permit } from "../upstream/circuit-phases.ts";
-import type { Outcome } from "./request.ts";
+import type { Gateway } from "./gateway.ts";
+import { type Candidate, type HeldRequest, type Outcome, outcomeName } from "./request.ts";
 import type { Timeout } from "./timeouts.ts";
 
 /** What an ended attempt shows of its upstream. */
@@ -57,4 +58,28 @@ function verdictOn(
     timedOut === "deadline";
   const concernsRequest = status >= 400 && status < 500 && !isKeyRejected;
   return isOurs || concernsRequest ? "abandoned" : "failed";
+}
+
+interface TriedRoute {
+  readonly held: Pick<HeldRequest, "plan" | "quote" | "meter">;
+  readonly candidate: Pick<Candidate, "route">;
+  /** Clock reading. */
+  readonly startedAt: number;
+}
+
+/** Counts an attempt for the figures of its route. Only a stream has a first output before its end. */
+export function countAtRoute(
+  { routeHours }: Pick<Gateway, "routeHours">,
+  { held: { plan, quote, meter }, candidate, startedAt }: TriedRoute,
+  outcome: Outcome,
+): void {
+  const { upstream, upstreamModel } = candidate.route;
+  const firstOutputAt = quote.request.stream ? meter.firstOutputAt : undefined;
+  routeHours.ended(
+    { model: plan.model.id, upstream, upstreamModel },
+    {
+      outcome: outcomeName(outcome),
+      firstOutputMs: firstOutputAt === undefined ? undefined : firstOutputAt - startedAt,
+    },
+  );
 }

@@ -12,7 +12,7 @@ const HOURS = 24;
  * Members see figures of so many requests at the least: of fewer, a figure would tell of single requests of other
  * accounts.
  */
-export const SHOWN_MIN = 50;
+const SHOWN_MIN = 50;
 /** Figures for members have so many digits, so that their changes tell of no single request. */
 const DIGITS = 2;
 
@@ -31,7 +31,7 @@ export interface RouteHour extends RouteDay {
 }
 
 /** How a model answered, rounded, for everybody who may see the model. */
-export interface ModelDay {
+interface ModelDay {
   /** From 0 to 1 in whole percent, rounded down. */
   readonly success: number;
   /** Milliseconds; `undefined` of too few streams. */
@@ -68,22 +68,20 @@ export async function readDay({ database, now }: Parts): Promise<DayFigures> {
   };
 }
 
-/** Reads the hours of the routes of a model, the oldest first; each has 24, also those without an attempt. */
+/** Reads the hours of routes, the oldest first; each has 24, also those without an attempt. */
 export async function readHours(
   { database, now }: Parts,
-  model: string,
-): Promise<(route: Omit<RouteName, "model">) => readonly RouteHour[]> {
+  model: string | undefined,
+): Promise<(name: RouteName) => readonly RouteHour[]> {
   const fromMs = firstHourMs(now());
-  const sums = await sumRoutes(database, { fromMs, hoursOf: model });
+  const sums = await sumRoutes(database, { fromMs, model, byHour: true });
+  const byHour = new Map(sums.map((sum) => [`${sum.startMs} ${nameOf(sum)}`, sum]));
   const starts = Array.from({ length: HOURS }, (_, hour) => fromMs + hour * HOUR_MS);
-  return (route) => {
-    const name = nameOf({ ...route, model });
-    const own = new Map(sums.filter((sum) => nameOf(sum) === name).map((sum) => [sum.startMs, sum]));
-    return starts.map((startMs) => {
-      const sum = own.get(startMs);
+  return (name) =>
+    starts.map((startMs) => {
+      const sum = byHour.get(`${startMs} ${nameOf(name)}`);
       return { startMs, ...(sum ? dayOf(sum) : NOTHING) };
     });
-  };
 }
 
 function firstHourMs(nowMs: number): number {

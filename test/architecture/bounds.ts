@@ -1,13 +1,13 @@
 /** The most files and lines of each room of folders. A raise says why, in its commit. */
 export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly lines: number }>> = {
   cli: { files: 55, lines: 6050 },
-  app: { files: 22, lines: 2450 },
+  app: { files: 23, lines: 2500 },
   setup: { files: 5, lines: 700 },
   config: { files: 39, lines: 4900 },
   http: { files: 31, lines: 3900 },
-  "http/console": { files: 62, lines: 8970 },
+  "http/console": { files: 63, lines: 9150 },
   backup: { files: 5, lines: 850 },
-  usage: { files: 10, lines: 1300 },
+  usage: { files: 11, lines: 1450 },
   forecast: { files: 5, lines: 850 },
   payments: { files: 40, lines: 5250 },
   plans: { files: 10, lines: 1300 },
@@ -34,13 +34,13 @@ export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly 
   catalog: { files: 16, lines: 2000 },
   db: { files: 29, lines: 3300 },
   telemetry: { files: 16, lines: 2250 },
-  console: { files: 180, lines: 20750 },
-  clients: { files: 11, lines: 550 },
+  console: { files: 190, lines: 22000 },
+  clients: { files: 12, lines: 650 },
   domain: { files: 32, lines: 2300 },
 };
 
 /** The most files of src that take part in one plain chat request. */
-export const PLAIN_CHAT_FILES_MAX = 109;
+export const PLAIN_CHAT_FILES_MAX = 112;
 
 /** Lines of a file that need no reason. */
 export const LINES_OF_A_FILE_MAX = 250;

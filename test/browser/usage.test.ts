@@ -145,3 +145,44 @@ test("keys move the reading of a chart, and its values are in a table", async ()
   await figure.getByRole("columnheader", { name: "claude-sonnet" }).waitFor();
   await finish(watched);
 });
+
+test("a model is found by what it can do, shows how it did without a count, and is tried", async () => {
+  const models = `/console/accounts/${world.acme.accountId}/models`;
+  await browse(browser, { url: world.url, path: models, person: world.owner }, async (page) => {
+    await page.getByRole("combobox", { name: "Can" }).click();
+    await page.getByRole("option", { name: "reasoning" }).click();
+    const rows = page.getByRole("table", { name: /^Models with/ }).locator("tbody tr");
+    await page.getByText("1 of 3 models").waitFor();
+    expect(new URL(page.url()).search).toBe("?can=reasoning");
+    expect(await rows.textContent()).toMatch(/claude-sonnet.*\d+%.*Try/s);
+    await rows.getByRole("link", { name: "claude-sonnet", exact: false }).first().click();
+    await page.getByRole("heading", { level: 1, name: "claude-sonnet" }).waitFor();
+    const main = await page.getByRole("main").textContent();
+    expect(main).toContain("$15.00");
+    expect(main).toContain('"model":"claude-sonnet"');
+    // Only operators see how much all accounts ask.
+    expect(main).not.toMatch(/attempts?\b/i);
+    await page.getByRole("link", { name: "Try it" }).click();
+    await page.getByRole("heading", { level: 1, name: "Playground" }).waitFor();
+    await page.getByRole("combobox", { name: "Model" }).getByText("claude-sonnet").waitFor();
+  });
+});
+
+test("operators see the hours of each route, named for those who do not see them", async () => {
+  await browse(
+    browser,
+    { url: world.url, path: "/console/operator/health", person: world.operator },
+    async (page) => {
+      const routes = page.getByRole("table", { name: "Routes in use" });
+      const bars = routes.getByRole("img", {
+        name: /attempts in 24 hours, \d+ failed, most of them in the hour/,
+      });
+      await bars.first().waitFor();
+      expect(await bars.count()).toBe(3);
+      await routes
+        .getByRole("img", { name: /^Median of the first output by hour: from/ })
+        .first()
+        .waitFor();
+    },
+  );
+});

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { ClientFacts } from "../../src/clients/client.ts";
 import { CLIENTS, printSnippets } from "../../src/clients/clients.ts";
+import { printTaskSnippet } from "../../src/clients/tasks.ts";
 import { createPaidKey } from "../start/paid-key.ts";
 import { type ServedProcess, startServedProcess } from "../support/served-process.ts";
 import { tempFolder } from "../support/temp-folder.ts";
@@ -60,6 +61,15 @@ describe("the settings of clients", () => {
       expect(Bun.TOML.parse(codeOf(id))).toMatchObject({ model: ids[0] });
     }
   });
+});
+
+test("a model that answers no chats is called by one line of its API, quoted for the shell", async () => {
+  const print = (surface: string) => printTaskSnippet({ url: FACTS.url, model: 'it\'s "new"', surface });
+  const words = await shellArguments(print("embeddings")?.code ?? "", "curl");
+  expect(words[0]).toBe("https://ai.example.com/v1/embeddings");
+  expect(JSON.parse(words.at(-1) ?? "")).toEqual({ model: 'it\'s "new"', input: "Hello, Tollgate!" });
+  expect(await shellArguments(print("transcriptions")?.code ?? "", "curl")).toContain('model=it\'s "new"');
+  expect(print("chat")).toBeUndefined();
 });
 
 async function shellArguments(code: string, program: string): Promise<readonly string[]> {

@@ -23,7 +23,7 @@ const RETIRED: readonly RetiredWord[] = [
     use: "decline, upstream error, or error",
     // A refused request has a record of its own since the console.
     except:
-      /^src\/(wire|domain|demo|refusals|console|http\/console|forecast|usage|payments)\/|^src\/settlement-outbox\/|^src\/gateway\/gateway\.ts|^src\/app\/gateway-parts\.ts|^src\/http\/(inference|errors)\.ts|^src\/errors\.ts|^docs\//,
+      /^src\/(wire|domain|demo|refusals|console|http\/console|forecast|usage|payments)\/|^src\/settlement-outbox\/|^src\/gateway\/gateway\.ts|^src\/app\/start-recorders\.ts|^src\/http\/(inference|errors)\.ts|^src\/errors\.ts|^docs\//,
   },
   {
     pattern: /\bTurns?\b|\bcreateTurn\b/,

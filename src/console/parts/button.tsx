@@ -57,11 +57,17 @@ export function ButtonLink({
   look,
   size,
   icon,
+  label,
   children,
   ...link
-}: Look & LinkProps & { readonly children: string }) {
+}: Look &
+  LinkProps & {
+    /** Its name where the text alone is that of several links; begins with the text. */
+    readonly label?: string;
+    readonly children: string;
+  }) {
   return (
-    <Link {...link} className={classOf({ look, size })}>
+    <Link {...link} className={classOf({ look, size })} aria-label={label}>
       {icon && <Icon name={icon} />}
       {children}
     </Link>

@@ -90,8 +90,13 @@ export const buildPages = [
   createRoute({
     getParentRoute: () => account,
     path: "/models",
-    validateSearch: rangeAnd("q", "model"),
+    validateSearch: rangeAnd("q", "can", "sort", "model"),
     component: lazyPart(() => import("../pages/models/models-page.tsx"), "ModelsPage"),
+  }),
+  createRoute({
+    getParentRoute: () => account,
+    path: "/models/$model",
+    component: lazyPart(() => import("../pages/models/model-page.tsx"), "ModelPage"),
   }),
   createRoute({
     getParentRoute: () => account,

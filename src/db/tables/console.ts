@@ -94,10 +94,7 @@ export const refusedRequests = (t: Columns) =>
     ],
   );
 
-/**
- * Attempts at routes by hour, and under the upstream "" the requests of a model. Every gateway adds to these rows;
- * no account and no key is in them.
- */
+/** Attempts at routes by hour, and under the upstream "" the requests of a model. No account or key is in them. */
 export const routeHours = (t: Columns) =>
   t.createTable(
     "route_hours",

@@ -111,14 +111,19 @@ export const estimate = t.Object({
   rounding_usd: usd,
 });
 
-export const hoursQuery = t.Object({ model: t.String({ minLength: 1, maxLength: 256 }) });
+export const hoursQuery = t.Object({
+  model: t.Optional(
+    t.String({ minLength: 1, maxLength: 256, description: "every route in use without one" }),
+  ),
+});
 
 export const hours = t.Object({
-  routes: t.Array(
+  items: t.Array(
     t.Object({
-      upstream: t.String(),
       model: t.String(),
-      hours: t.Array(t.Object({ time, ...attempts }), { description: "24 UTC hours, the oldest first" }),
+      upstream: t.String(),
+      upstream_model: t.String(),
+      hours: t.Array(t.Object({ at: time, ...attempts }), { description: "24 UTC hours, the oldest first" }),
     }),
   ),
 });

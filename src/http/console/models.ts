@@ -58,32 +58,36 @@ export function modelsRoutes(parts: Parts) {
     );
 }
 
-/** How the routes of a model did in each hour of a day. The figures of routes are for operators alone. */
+/** How routes did in each hour of a day. The figures of routes are for operators alone. */
 function operatorRoutes(parts: Parts) {
   return new Elysia()
     .use(createGuard(parts, "Operators"))
-    .get("/operator/model-hours", ({ query }) => readModelHours(parts, query.model), {
-      summary: "Read how the routes of a model did, by hour",
+    .get("/operator/route-hours", ({ query }) => listHours(parts, query.model), {
+      summary: "Read how the routes of one model or of all did, by hour",
       needsOperator: true,
       query: hoursQuery,
       response: hours,
     });
 }
 
-async function readModelHours(parts: Parts, id: string): Promise<Static<typeof hours>> {
-  const found = parts.gateway().catalog.find(id);
-  if (!found) throw new GatewayError("unknown_model");
+/** Of all models, lists the routes with an attempt. Throws `unknown_model`. */
+async function listHours(parts: Parts, id: string | undefined): Promise<Static<typeof hours>> {
+  const { catalog } = parts.gateway();
+  const models = catalog.list().filter((each) => id === undefined || each.id === id);
+  if (models.length === 0 && id !== undefined) throw new GatewayError("unknown_model");
   const hoursOf = await readHours(parts, id);
-  return {
-    routes: found.routes.map(({ upstream, upstreamModel }) => ({
-      upstream,
-      model: upstreamModel,
-      hours: hoursOf({ upstream, upstreamModel }).map((each) => ({
-        time: printTime(each.startMs),
-        ...printAttempts(each),
+  const routes = models.flatMap((each) =>
+    each.routes.map(({ upstream, upstreamModel }) => ({
+      ...{ model: each.id, upstream, upstream_model: upstreamModel },
+      hours: hoursOf({ model: each.id, upstream, upstreamModel }).map((hour) => ({
+        at: printTime(hour.startMs),
+        ...printAttempts(hour),
       })),
     })),
-  };
+  );
+  const isUsed = (route: (typeof routes)[number]) =>
+    route.hours.some((hour) => hour.answered + hour.failed > 0);
+  return { items: id === undefined ? routes.filter(isUsed) : routes };
 }
 
 type Printed = Static<typeof model>;

@@ -1,7 +1,7 @@
 import { createAccount } from "../../../src/accounts/accounts.ts";
 import { issueKey } from "../../../src/accounts/keys/keys.ts";
 import { connectDatabase } from "../../../src/db/database.ts";
-import { costOf, type Price } from "../../../src/domain/model.ts";
+import { type Capability, costOf, type Price } from "../../../src/domain/model.ts";
 import { parsePrice, parseUsd } from "../../../src/domain/money.ts";
 import type { Usage } from "../../../src/domain/usage.ts";
 import type { Ledger } from "../../../src/ledger/ledger.ts";
@@ -18,18 +18,34 @@ interface HistoryModel {
   readonly surface: "chat" | "messages" | "responses";
   readonly price: Price;
   readonly weight: number;
+  readonly can: readonly Capability[];
 }
 
 /** The models of the history and of the world's configuration, with their prices in USD per million tokens. */
 export const HISTORY_MODELS: readonly HistoryModel[] = [
-  model("gpt-4.1-mini", "openai", "chat", { input: "0.40", output: "1.60", cached: "0.10", weight: 5 }),
-  model("gpt-4.1", "openai", "responses", { input: "2.00", output: "8.00", cached: "0.50", weight: 2 }),
-  model("claude-sonnet", "anthropic", "messages", {
-    input: "3.00",
-    output: "15.00",
-    cached: "0.30",
-    weight: 4,
-  }),
+  model("gpt-4.1-mini", "openai", "chat", { input: "0.40", output: "1.60", cached: "0.10", weight: 5 }, [
+    "tools",
+    "images",
+    "structured_output",
+  ]),
+  model("gpt-4.1", "openai", "responses", { input: "2.00", output: "8.00", cached: "0.50", weight: 2 }, [
+    "tools",
+    "images",
+    "documents",
+    "prompt_caching",
+  ]),
+  model(
+    "claude-sonnet",
+    "anthropic",
+    "messages",
+    {
+      input: "3.00",
+      output: "15.00",
+      cached: "0.30",
+      weight: 4,
+    },
+    ["tools", "reasoning", "prompt_caching"],
+  ),
 ];
 
 function model(
@@ -37,6 +53,7 @@ function model(
   upstream: string,
   surface: HistoryModel["surface"],
   { input, output, cached, weight }: { input: string; output: string; cached: string; weight: number },
+  can: HistoryModel["can"],
 ): HistoryModel {
   const price = {
     input: parsePrice(input),
@@ -45,7 +62,7 @@ function model(
     cacheWrite: parsePrice(input),
     cacheWrite1h: parsePrice(input),
   };
-  return { id, upstream, surface, price, weight };
+  return { id, upstream, surface, price, weight, can };
 }
 
 /** An account with keys and traffic of past days, as they would be had they happened. */

@@ -81,6 +81,8 @@ export function listPages(world: World, furniture: Furniture): readonly ListedPa
       "project-edit": [`/projects/${furniture.projectId}`, press(/^Edit$/)],
       "project-archive": [`/projects/${furniture.projectId}`, pressInMenu(/^More for project/, /^Archive$/)],
       models: "/models",
+      "models-filtered": "/models?can=images&sort=output",
+      model: "/models/gpt-4.1-mini",
       playground: "/playground",
       "playground-answered": ["/playground?model=gpt-4.1-mini&other=gpt-4.1", showAnswers],
       wallet: "/wallet",

@@ -11,6 +11,7 @@ import { type ScriptedUpstream, startScriptedUpstream } from "../../support/scri
 import { type ServedProcess, startServedProcess } from "../../support/served-process.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 import { HISTORY_MODELS, type History, writeHistory } from "./history.ts";
+import { writeRouteHistory } from "./route-history.ts";
 import { type SignedIn, signIn } from "./signed-in.ts";
 
 export const PASSWORD = "correct horse battery";
@@ -57,6 +58,7 @@ export async function startWorld({
   const northwind = await writeHistory(path, {
     ...{ name: "Northwind", days: Math.min(days, 10), perDay: perDay / 4, keys: ["default"], topUpUsd: "40" },
   });
+  await writeRouteHistory(path);
   const emails = {
     operator: OPERATOR,
     owner: "dana@example.com",
@@ -116,7 +118,7 @@ async function addMembers(path: string, accountId: string, all: readonly NewMemb
 }
 
 function printConfig({ openaiUrl, anthropicUrl }: ScriptedUpstream): string {
-  const models = HISTORY_MODELS.map(({ id, upstream, price }) => {
+  const models = HISTORY_MODELS.map(({ id, upstream, price, can }) => {
     const { input, output, cachedInput } = price;
     const prices = `input: "${printPrice(input)}", output: "${printPrice(output)}", cached_input: "${printPrice(cachedInput)}"`;
     return `  ${id}:
@@ -124,6 +126,7 @@ function printConfig({ openaiUrl, anthropicUrl }: ScriptedUpstream): string {
     context_window: 200000
     max_output_tokens: 32000
     default_max_output_tokens: 4000
+    can: [ ${can.join(", ")} ]
     price: { ${prices} }`;
   });
   return `upstreams:

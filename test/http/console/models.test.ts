@@ -102,18 +102,18 @@ test("a route that fails before another answers has its failure, and the model i
   expect(away.cost.input).toBe("1.00");
   expect(here.day).toMatchObject({ answered: 3, failed: 0 });
   expect(here.day.first_output.p50).toBeWithin(0, 5_000);
-  const hours = (await spared.call(spared.newOperator(), "GET", "/operator/model-hours?model=spared")).json;
-  const failed = hours.routes[0].hours.map((hour: { failed: number }) => hour.failed);
+  const hours = (await spared.call(spared.newOperator(), "GET", "/operator/route-hours?model=spared")).json;
+  const failed = hours.items[0].hours.map((hour: { failed: number }) => hour.failed);
   expect(failed).toHaveLength(24);
   expect(failed.slice(-2).reduce((sum: number, each: number) => sum + each)).toBe(3);
-  const unknown = await spared.call(spared.newOperator(), "GET", "/operator/model-hours?model=none");
+  const unknown = await spared.call(spared.newOperator(), "GET", "/operator/route-hours?model=none");
   expect(unknown.status).toBe(404);
 
   // Three requests of the whole gateway are too few to be shown to members.
   const member = await spared.newMember(gateway.accountId, "owner");
   const seen = (await spared.call(member, "GET", `/accounts/${gateway.accountId}/models`)).json.items[0];
   expect([seen.day, seen.routes]).toEqual([null, null]);
-  expect((await spared.call(member, "GET", "/operator/model-hours?model=spared")).status).toBe(403);
+  expect((await spared.call(member, "GET", "/operator/route-hours?model=spared")).status).toBe(403);
   await spared.stop();
 });
 

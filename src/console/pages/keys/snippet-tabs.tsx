@@ -1,13 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import type { ClientFacts } from "../../../clients/client.ts";
 import { printSnippets } from "../../../clients/clients.ts";
-import { CodeBlock } from "../../parts/code-block.tsx";
 import { SecretDialog } from "../../parts/dialog.tsx";
-import { Tabs } from "../../parts/tabs.tsx";
+import { Snippets } from "../../parts/snippets.tsx";
 import type { Key } from "../../queries/keys.ts";
 import { catalogQuery, type ModelRow } from "../../queries/overview.ts";
 import { setupQuery } from "../../session.ts";
-import styles from "./keys.module.css";
 
 interface SnippetTabsProps {
   readonly account: string;
@@ -23,21 +21,9 @@ export function SnippetTabs({ account, models, secret }: SnippetTabsProps) {
   const url = setup?.public_url ?? location.origin;
   const snippets = printSnippets({ url, models: chooseModels(catalog?.items ?? [], models), secret });
   return (
-    <Tabs
-      label="Clients"
-      tabs={snippets.map(({ id, title, note, code }) => ({
-        id,
-        title,
-        content: (
-          <div className={styles.snippet}>
-            <p className={styles.quiet}>
-              {note}
-              {secret === undefined && " TOLLGATE_KEY holds the secret of this key."}
-            </p>
-            <CodeBlock label={`${title} snippet`} code={code} />
-          </div>
-        ),
-      }))}
+    <Snippets
+      snippets={snippets}
+      {...(secret === undefined && { note: "TOLLGATE_KEY holds the secret of this key." })}
     />
   );
 }

@@ -2,8 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 import { api, call } from "../../api.ts";
-import { formatCompact, formatCount, formatPercent, localise, readUsd } from "../../format.ts";
-import { Badge } from "../../parts/badge.tsx";
+import { formatCount, formatPercent, readUsd } from "../../format.ts";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { Select } from "../../parts/filters.tsx";
 import { Empty } from "../../parts/loaded.tsx";
@@ -14,7 +13,7 @@ import { RangePicker } from "../../parts/range-picker.tsx";
 import { catalogQuery, type ModelRow } from "../../queries/overview.ts";
 import type { WhatIfRow } from "../../queries/usage.ts";
 import { type RangeSearch, resolveRange } from "../../ranges.ts";
-import { useMe } from "../../session.ts";
+import { Catalog } from "./catalog.tsx";
 import { Estimator } from "./estimator.tsx";
 import styles from "./models.module.css";
 
@@ -25,12 +24,9 @@ export function ModelsPage() {
   const { account } = route.useParams();
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const { person } = useMe();
   const list = useQuery(catalogQuery(account));
-  const set = (name: "q" | "model", value: string) =>
-    void navigate({ search: (all) => ({ ...all, [name]: value || undefined }), replace: true });
+  const choose = (model: string) => void navigate({ search: (all) => ({ ...all, model }), replace: true });
   const models = list.data?.items ?? [];
-  const text = (search.q ?? "").toLowerCase();
   const isDemo = models.length > 0 && models.every(({ is_demo }) => is_demo);
   return (
     <div className={styles.page}>
@@ -39,90 +35,23 @@ export function ModelsPage() {
         note={
           isDemo
             ? "Only the demo model is there. An operator adds upstreams and models in tollgate.yaml."
-            : "Prices are USD per million tokens; context and output are in tokens."
+            : "Prices are USD per million tokens. First output (median) and success are of the last 24 hours, rounded."
         }
       />
-      {models.length > 8 && (
-        <input
-          type="search"
-          className={styles.search}
-          placeholder="Name of a model"
-          aria-label="Find a model by its name"
-          defaultValue={search.q}
-          onChange={({ currentTarget }) => set("q", currentTarget.value)}
-        />
-      )}
-      <Panel isFlush>
-        <DataTable
-          caption="Models with context, output limit and prices"
-          columns={columnsOf(person.is_operator)}
-          rows={list.data?.items.filter(({ id }) => id.toLowerCase().includes(text))}
-          rowKey={({ id }) => id}
-          empty={<Empty icon="model" title={text === "" ? "No model yet" : "No model matches"} />}
-          query={list}
-        />
-      </Panel>
+      <Catalog account={account} search={search} query={list} />
       {models.length > 0 && (
         <>
           <Estimator
             account={account}
             models={models}
             chosen={models.find(({ id }) => id === search.model)?.id ?? models[0]?.id ?? ""}
-            onChoose={(model) => set("model", model)}
+            onChoose={choose}
           />
           <WhatIf account={account} models={models} search={search} />
         </>
       )}
     </div>
   );
-}
-
-function columnsOf(showsRoutes: boolean): readonly Column<ModelRow>[] {
-  const price = (id: keyof ModelRow["price"], header: string): Column<ModelRow> => ({
-    id,
-    header,
-    align: "end",
-    cell: (model) => localise(`$${model.price[id]}`),
-  });
-  const count = (id: "context_window" | "max_output_tokens", header: string): Column<ModelRow> => ({
-    id,
-    header,
-    align: "end",
-    cell: (model) => <span title={formatCount(model[id])}>{formatCompact(model[id])}</span>,
-  });
-  const routes: Column<ModelRow> = {
-    id: "routes",
-    header: "Routes",
-    cell: (model) => (
-      <span className={styles.small}>
-        {model.routes?.map((each) => `${each.upstream} · ${each.model}`).join(", ")}
-      </span>
-    ),
-  };
-  return [
-    {
-      id: "model",
-      header: "Model",
-      cell: ({ id, is_demo }) => (
-        <span className={styles.named}>
-          <strong>{id}</strong>
-          {is_demo && <Badge tone="info">demo</Badge>}
-        </span>
-      ),
-    },
-    count("context_window", "Context"),
-    count("max_output_tokens", "Max output"),
-    price("input", "Input"),
-    price("cached_input", "Cached input"),
-    price("cache_write", "Cache write"),
-    price("output", "Output"),
-    {
-      id: "surfaces",
-      header: "APIs",
-      cell: ({ surfaces }) => <span className={styles.small}>{surfaces.join(", ")}</span>,
-    },
-    ...(showsRoutes ? [routes] : []),
-  ];
 }
 
 interface WhatIfProps {

@@ -10,6 +10,7 @@ import styles from "../../parts/stack.module.css";
 import { Stat, Stats } from "../../parts/stat.tsx";
 import { Time } from "../../parts/time.tsx";
 import { type Health, healthQuery, type UpstreamHealth } from "../../queries/operator.ts";
+import { RouteHealth } from "./route-health.tsx";
 import { Upstreams } from "./upstreams.tsx";
 
 const MIB = 1_048_576;
@@ -40,6 +41,7 @@ export function OperatorHealthPage() {
             />
           </Stats>
           <Upstreams upstreams={data?.upstreams} />
+          <RouteHealth />
           <div className={styles.columns}>
             <LedgerPanel health={data} />
             <div className={styles.page}>

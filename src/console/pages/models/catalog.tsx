@@ -1,0 +1,165 @@
+import { useNavigate } from "@tanstack/react-router";
+import { formatCompact, formatCount, formatMs, formatPercent } from "../../format.ts";
+import { Badge } from "../../parts/badge.tsx";
+import { ButtonLink } from "../../parts/button.tsx";
+import { type Column, DataTable } from "../../parts/data-table.tsx";
+import { SearchField, Select } from "../../parts/filters.tsx";
+import { type Asked, Empty } from "../../parts/loaded.tsx";
+import { Panel } from "../../parts/panel.tsx";
+import stack from "../../parts/stack.module.css";
+import type { ModelRow } from "../../queries/overview.ts";
+import { withSearch } from "../../search.ts";
+import { useMay } from "../../session.ts";
+import { type Ability, abilitiesOf, isChat, unitText } from "./model-words.ts";
+import styles from "./models.module.css";
+
+interface CatalogProps {
+  readonly account: string;
+  readonly search: { readonly q?: string; readonly can?: string; readonly sort?: string };
+  readonly query: Asked<{ readonly items: readonly ModelRow[] }>;
+}
+
+/** The models as a table that is searched, filtered by what they can do, and sorted. */
+export function Catalog({ account, search, query }: CatalogProps) {
+  const navigate = useNavigate();
+  const mayPlay = useMay("playground");
+  const models = query.data?.items ?? [];
+  const set = (change: Readonly<Record<string, string | undefined>>) =>
+    void navigate({ to: ".", search: withSearch(change), replace: true });
+  const options = abilitiesAmong(models);
+  const isFiltered = search.q !== undefined || search.can !== undefined;
+  return (
+    <>
+      <div className={stack.filters}>
+        <SearchField name="q" value={search.q} label="Name of a model" />
+        {options.length > 0 && (
+          <Select
+            label="Can"
+            value={search.can ?? ""}
+            options={[
+              { value: "", text: "anything" },
+              ...options.map(({ id, text }) => ({ value: id, text })),
+            ]}
+            onChange={(can) => set({ can: can || undefined })}
+          />
+        )}
+      </div>
+      <Panel isFlush>
+        <DataTable
+          caption="Models with context, prices, speed and success"
+          columns={columnsOf({ account, mayPlay, sort: search.sort, onSort: (sort) => set({ sort }) })}
+          rows={query.data && sortModels(models.filter(matches(search)), search.sort)}
+          rowKey={({ id }) => id}
+          rowLink={({ id }) => ({ to: "/accounts/$account/models/$model", params: { account, model: id } })}
+          empty={<Empty icon="model" title={isFiltered ? "No model matches" : "No model yet"} />}
+          query={query}
+          footer={
+            <span>
+              {formatCount(models.filter(matches(search)).length)} of {formatCount(models.length)} models
+            </span>
+          }
+        />
+      </Panel>
+    </>
+  );
+}
+
+/** Every ability of the models, each once. */
+function abilitiesAmong(models: readonly ModelRow[]): readonly Ability[] {
+  const known = new Map(models.flatMap(abilitiesOf).map((each) => [each.id, each]));
+  return [...known.values()];
+}
+
+function matches({ q = "", can }: CatalogProps["search"]) {
+  const words = q.toLowerCase().split(/\s+/);
+  return (model: ModelRow) =>
+    words.every((word) => model.id.toLowerCase().includes(word)) &&
+    (can === undefined || abilitiesOf(model).some(({ id }) => id === can));
+}
+
+/** What the table can be sorted by; models without the figure come last. */
+const SORTS: Readonly<Record<string, (model: ModelRow) => number | undefined>> = {
+  context: ({ context_window }) => -context_window,
+  input: ({ price, unit_price }) => (unit_price ? undefined : Number(price.input)),
+  output: (model) => (isChat(model) ? Number(model.price.output) : undefined),
+  first: ({ day }) => day?.first_output?.p50,
+  success: ({ day }) => (day ? -day.success : undefined),
+};
+
+function sortModels(models: readonly ModelRow[], sort: string | undefined): readonly ModelRow[] {
+  const figureOf = sort === undefined ? undefined : SORTS[sort];
+  if (!figureOf) return models;
+  return models.toSorted(
+    (one, other) => (figureOf(one) ?? Number.MAX_VALUE) - (figureOf(other) ?? Number.MAX_VALUE),
+  );
+}
+
+interface ColumnParts {
+  readonly account: string;
+  readonly mayPlay: boolean;
+  readonly sort: string | undefined;
+  readonly onSort: (sort: string | undefined) => void;
+}
+
+function columnsOf({ account, mayPlay, sort, onSort }: ColumnParts): readonly Column<ModelRow>[] {
+  const figure = (
+    id: string,
+    header: string,
+    cell: Column<ModelRow>["cell"],
+    order: "ascending" | "descending" = "ascending",
+  ): Column<ModelRow> => ({
+    ...{ id, header, cell, align: "end" },
+    sorted: sort === id ? order : undefined,
+    onSort: () => onSort(sort === id ? undefined : id),
+  });
+  const tryIt: Column<ModelRow> = {
+    id: "try",
+    header: "",
+    align: "end",
+    cell: (model) =>
+      isChat(model) && (
+        <ButtonLink
+          size="small"
+          to="/accounts/$account/playground"
+          params={{ account }}
+          search={{ model: model.id }}
+          label={`Try ${model.id}`}
+        >
+          Try
+        </ButtonLink>
+      ),
+  };
+  return [
+    { id: "model", header: "Model", cell: (model) => <Named model={model} /> },
+    figure(
+      "context",
+      "Context",
+      ({ context_window }) => (
+        <span title={formatCount(context_window)}>{formatCompact(context_window)}</span>
+      ),
+      "descending",
+    ),
+    figure("input", "Input", (model) => printInput(model)),
+    figure("output", "Output", (model) => (isChat(model) ? `$${model.price.output}` : "–")),
+    figure("first", "First output", ({ day }) => formatMs(day?.first_output?.p50 ?? null)),
+    figure("success", "Success", ({ day }) => (day ? formatPercent(day.success) : "–"), "descending"),
+    ...(mayPlay ? [tryIt] : []),
+  ];
+}
+
+function Named({ model }: { readonly model: ModelRow }) {
+  const abilities = abilitiesOf(model);
+  return (
+    <span className={stack.named}>
+      <span className={styles.named}>
+        {model.id}
+        {model.is_demo && <Badge tone="info">demo</Badge>}
+      </span>
+      {abilities.length > 0 && <small>{abilities.map(({ text }) => text).join(" · ")}</small>}
+    </span>
+  );
+}
+
+function printInput({ price, unit_price: unit }: ModelRow): string {
+  return unit ? `$${unit.usd} ${unitText(unit.unit)}` : `$${price.input}`;
+}
