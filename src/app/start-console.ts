@@ -3,6 +3,7 @@ import type { Config, LiveConfig } from "../config/config.ts";
 import { findConsoleWarnings } from "../config/console.ts";
 import { readPayments } from "../config/payments.ts";
 import type { Database } from "../db/database.ts";
+import { countGateways } from "../db/gateways.ts";
 import { DEMO_MODEL } from "../demo/demo-model.ts";
 import { DAY_MS } from "../domain/id-time.ts";
 import type { Gateway } from "../gateway/gateway.ts";
@@ -20,6 +21,7 @@ import type { StripeSettings } from "../payments/stripe-library.ts";
 import { startPaymentSweep } from "../payments/sweep.ts";
 import { startPlanPasses } from "../plans/pass.ts";
 import { loadPart } from "../program-files.ts";
+import { createProviderPage } from "../setup/provider-page.ts";
 import type { ReadBackground } from "../telemetry/background-metrics.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
@@ -164,7 +166,7 @@ function createKeptFrom(
 }
 
 function createPlatform(
-  { ledger }: Config,
+  { ledger, settingsPlace }: Config,
   { database, ledger: books, outbox, background, log }: Foundation,
   mailServer: MailServerWatch | undefined,
 ): Platform {
@@ -174,7 +176,14 @@ function createPlatform(
     ? undefined
     : async (forgetting) =>
         (await import("../ledger/end-users.ts")).forgetEndUser({ database, ledger: books }, forgetting);
-  return { outbox, background, mailServer: () => mailServer?.state(), audit, forgetEndUser };
+  const providers =
+    settingsPlace &&
+    createProviderPage({
+      place: settingsPlace,
+      hasPeers: async () => (await countGateways(database)) > 1,
+      now: Date.now,
+    });
+  return { outbox, background, mailServer: () => mailServer?.state(), audit, forgetEndUser, providers };
 }
 
 /** The sign-up follows the configuration file, and the default origin needs the port of the server. */

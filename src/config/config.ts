@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { DEMO_MODEL } from "../demo/demo-model.ts";
 import type { Company } from "../domain/company.ts";
 import type { DefaultModels, Model } from "../domain/model.ts";
@@ -13,6 +14,7 @@ import type { CheckAnswer, CheckQuestion } from "./check-worker.ts";
 import { readCompany } from "./company.ts";
 import { type ConsoleConfig, readConsole } from "./console.ts";
 import type { Endpoint } from "./endpoint.ts";
+import { ENV_FILE } from "./env-file.ts";
 import {
   type HttpAddress,
   readDatabase,
@@ -53,6 +55,15 @@ export interface Config extends LedgerProcessConfig, LiveConfig, HttpAddress {
   /** How many WebSockets may be open. */
   readonly sockets: SocketBounds;
   readonly holdTtlMs: number;
+  /** The files that this configuration was read from. Default: none that may be written. */
+  readonly settingsPlace?: SettingsFolder | undefined;
+}
+
+/** Absolute paths of the files of settings, and of the working directory. */
+export interface SettingsFolder {
+  readonly configPath: string;
+  readonly envPath: string;
+  readonly folder: string;
 }
 
 /** The settings that a running gateway applies when the file has changed. */
@@ -151,7 +162,9 @@ export function loadWithSource(
   const { redis, ...settings } = readEnvironment(variables.values, folder, problems);
   const file = checkFile(sources.file, variables, { mayBeAbsent: !place.isNamed }, problems);
   throwAny(problems);
-  return { config: deepFreeze({ ...settings, ...readFileSettings(file, redis) }), place, sources };
+  const settingsPlace = { configPath: place.path, envPath: resolve(folder, ENV_FILE), folder };
+  const config = { ...settings, ...readFileSettings(file, redis), settingsPlace };
+  return { config: deepFreeze(config), place, sources };
 }
 
 /**

@@ -2,7 +2,7 @@
 export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly lines: number }>> = {
   cli: { files: 55, lines: 6050 },
   app: { files: 23, lines: 2500 },
-  setup: { files: 5, lines: 700 },
+  setup: { files: 6, lines: 900 },
   config: { files: 39, lines: 4900 },
   http: { files: 31, lines: 3900 },
   "http/console": { files: 63, lines: 9150 },

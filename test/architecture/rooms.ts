@@ -67,6 +67,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "refusals",
       "route-hours.ts",
       "settlement-outbox",
+      "setup/provider-page.ts",
       "telemetry",
       "time.ts",
       "tokens",
@@ -140,6 +141,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     imports: [
       "accounts",
       "billing",
+      "catalog/known-models.ts",
       "db",
       "delivery/webhook-worker.ts",
       "demo/demo-model.ts",
@@ -163,6 +165,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "plans",
       "program-files.ts",
       "refusals",
+      "setup/provider-page.ts",
       "telemetry",
       "time.ts",
       "upstream/upstream.ts",

@@ -58,6 +58,11 @@ export const operatorPages = [
   }),
   createRoute({
     getParentRoute: () => operator,
+    path: "/setup",
+    component: lazyPart(() => import("../pages/operator/setup-page.tsx"), "SetupPage"),
+  }),
+  createRoute({
+    getParentRoute: () => operator,
     path: "/people",
     validateSearch: filters("q", "page"),
     component: lazyPart(() => import("../pages/operator/people-page.tsx"), "OperatorPeoplePage"),

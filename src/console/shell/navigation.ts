@@ -71,6 +71,7 @@ const OPERATOR_NAV: NavGroup = {
     { to: "/operator/accounts", text: "Accounts", icon: "accounts", letter: "a" },
     { to: "/operator/people", text: "People", icon: "person" },
     { to: "/operator/usage", text: "All usage", icon: "usage" },
+    { to: "/operator/setup", text: "Set up", icon: "model" },
     { to: "/operator/health", text: "Health", icon: "health", letter: "h" },
     { to: "/operator/audit", text: "Audit", icon: "audit" },
     { to: "/operator/figures", text: "Figures", icon: "overview" },

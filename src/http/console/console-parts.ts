@@ -13,6 +13,7 @@ import type { Mails } from "../../mail/mails.ts";
 import type { MailServerState } from "../../mail/server-watch.ts";
 import type { PaymentRules } from "../../payments/reversals.ts";
 import type { PaymentCaller } from "../../payments/signed-days.ts";
+import type { ProviderPage } from "../../setup/provider-page.ts";
 import type { BackgroundState } from "../../telemetry/background-metrics.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { SignInMetrics } from "../../telemetry/metrics.ts";
@@ -95,6 +96,8 @@ export interface Platform {
    * runs the ledger: its database is not here.
    */
   readonly forgetEndUser: ForgetEndUser | undefined;
+  /** Adds providers to the files of this gateway. Default: it does not know them. */
+  readonly providers?: ProviderPage | undefined;
 }
 
 /** The audit of the ledger in the background, one at a time on a database. */

@@ -20,6 +20,7 @@ import { operatorAuditRoutes } from "./operator/audit.ts";
 import { operatorFiguresRoutes } from "./operator/figures.ts";
 import { operatorHealthRoutes } from "./operator/health.ts";
 import { operatorPeopleRoutes } from "./operator/people.ts";
+import { operatorSetupRoutes } from "./operator/setup.ts";
 import { paymentsRoutes } from "./payments/routes.ts";
 import { playgroundRoutes } from "./playground/routes.ts";
 import { projectUsageRoutes } from "./project-usage.ts";
@@ -108,6 +109,7 @@ function operatorRoutes(parts: ConsoleParts) {
     .use(operatorMoneyRoutes(parts))
     .use(operatorFiguresRoutes(parts))
     .use(operatorPeopleRoutes(parts))
+    .use(operatorSetupRoutes(parts))
     .use(subscriptionCommandsRoutes(parts))
     .use(operatorHealthRoutes(parts))
     .use(operatorAuditRoutes(parts));

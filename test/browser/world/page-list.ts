@@ -136,6 +136,7 @@ export function listPages(world: World, furniture: Furniture): readonly ListedPa
       "operator-people-operator": ["/people", pressInMenu(/^Actions of Sam/, "Make operator")],
       "operator-people-sessions": ["/people", pressInMenu(/^Actions of Dana/, "End sessions")],
       "operator-usage": "/usage",
+      "operator-setup": "/setup",
       "operator-health": "/health",
       "operator-health-circuit": ["/health", press(/^Open the circuit/)],
       "operator-audit": "/audit",

@@ -199,6 +199,8 @@ const CONFIRMED = [
   "POST /console/api/accounts/:account/management-keys",
   "POST /console/api/operator/management-keys",
   "POST /console/api/operator/codes",
+  "POST /console/api/operator/setup",
+  "POST /console/api/operator/setup/proof",
   "POST /console/api/operator/accounts/:id/top-ups",
   "POST /console/api/operator/accounts/:id/corrections",
   "POST /console/api/operator/accounts/:id/refunds",

@@ -1,4 +1,4 @@
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { type QueryClient, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate, useRouter } from "@tanstack/react-router";
 import { useState } from "react";
 import { ApiError, api, call } from "../../api.ts";
@@ -28,7 +28,8 @@ export function ChangePasswordPage() {
     done: "Password changed",
     onDone: async () => {
       queryClient.removeQueries({ queryKey: meQuery.queryKey });
-      router.history.push(router.options.basepath + safePath(next));
+      const isFirst = safePath(next) === "/" && (await isFirstOperator(queryClient));
+      router.history.push(router.options.basepath + (isFirst ? "/operator/setup" : safePath(next)));
     },
   });
   const isWrong = change.error instanceof ApiError && change.error.code === "invalid_credentials";
@@ -61,6 +62,12 @@ export function ChangePasswordPage() {
       </Form>
     </>
   );
+}
+
+/** Whether an operator is here while the demo's model is the only one: a provider comes first. */
+async function isFirstOperator(queryClient: QueryClient): Promise<boolean> {
+  const setup = await queryClient.ensureQueryData(setupQuery);
+  return setup.demo_only && (await queryClient.ensureQueryData(meQuery)).person.is_operator;
 }
 
 /** Sends a link to choose a new password. The answer does not reveal whether the address is known. */

@@ -1,0 +1,156 @@
+import { accessSync, constants } from "node:fs";
+import { dirname } from "node:path";
+import { type KnownModel, readKnownModels } from "../catalog/known-models.ts";
+import { listProviders, upstreamOf } from "../catalog/providers.ts";
+import { AdditionError, readFileValues } from "../config/add-entries.ts";
+import { findSettings } from "../config/env-file.ts";
+import { checkUpstream, offerModels, planUpstream, type UpstreamCheck } from "./provider-setup.ts";
+import { readSettingsFile } from "./settings-files.ts";
+import { addToYaml, type SettingsPlace, type Setup, writeSetup } from "./write-setup.ts";
+
+/** A provider that the console can set up: its address is fixed, and a key is all that it needs. */
+export interface OfferedProvider {
+  readonly name: string;
+  readonly variable: string;
+  /** The upstream of the file that serves it; `undefined` for none. */
+  readonly upstream: string | undefined;
+}
+
+/** Why the files cannot be written from the console. */
+export type SetupObstacle = "read_only" | "several_gateways" | "unreadable";
+
+export interface SetupState {
+  readonly providers: readonly OfferedProvider[];
+  readonly obstacle: SetupObstacle | undefined;
+}
+
+/** What a call with the key has shown, and the models that may be added. */
+export interface ProvedProvider {
+  readonly check: UpstreamCheck;
+  readonly models: readonly KnownModel[];
+}
+
+export interface ProviderWish {
+  readonly provider: string;
+  /** Not needed where the upstream is in the file. */
+  readonly key: string | undefined;
+}
+
+/** What was added; or the lines to paste, without the key, where the files cannot be written. */
+export type AddedProvider =
+  | { readonly state: "written"; readonly upstream: string; readonly models: readonly string[] }
+  | { readonly state: "to_paste"; readonly yaml: string; readonly variables: readonly string[] }
+  | { readonly state: "refused"; readonly problem: string };
+
+/** Sets providers up from the console. Addresses come from the catalog and the file alone, never from a caller. */
+export interface ProviderPage {
+  state(): Promise<SetupState>;
+  prove(wish: ProviderWish): Promise<ProvedProvider>;
+  add(wish: ProviderWish, models: readonly string[]): Promise<AddedProvider>;
+}
+
+export interface ProviderPageParts {
+  readonly place: SettingsPlace & { readonly folder: string };
+  /** Whether other gateways use this database. Their files are on other machines. */
+  hasPeers(): Promise<boolean>;
+  /** Replaced by tests, which call no provider. */
+  readonly check?: typeof checkUpstream;
+  readonly now: () => number;
+}
+
+/** A request waits for a command at most this long. */
+const LOCK_MS_MAX = 100;
+
+export function createProviderPage(parts: ProviderPageParts): ProviderPage {
+  const { place, now, check = checkUpstream } = parts;
+
+  async function state(): Promise<SetupState> {
+    try {
+      const file = readFileValues(readSettingsFile(place.configPath));
+      const providers = listOffered().map(({ name, variable }) => {
+        const upstream = planUpstream({ provider: name }, file);
+        return { name, variable, upstream: upstream.isNew ? undefined : upstream.name };
+      });
+      return { providers, obstacle: await findObstacle(parts) };
+    } catch (error) {
+      if (error instanceof AdditionError) return { providers: [], obstacle: "unreadable" };
+      throw error;
+    }
+  }
+
+  function plan({ provider, key }: ProviderWish) {
+    const offered = listOffered().find(({ name }) => name === provider);
+    if (!offered) throw new AdditionError(`${provider} is set up on the machine: bun tollgate init.`);
+    const upstream = planUpstream({ provider }, readFileValues(readSettingsFile(place.configPath)));
+    const settings = findSettings(undefined, place.folder);
+    const present = Object.fromEntries(upstream.variables.map((name) => [name, settings.valueOf(name)]));
+    const given = upstream.isNew && key !== undefined ? { [offered.variable]: key } : {};
+    return { upstream, values: { ...present, ...given }, given };
+  }
+
+  async function prove(wish: ProviderWish): Promise<ProvedProvider> {
+    try {
+      const { upstream, values } = plan(wish);
+      const proof = await check(upstream, values);
+      const listed = proof.state === "refused" ? [] : proof.models;
+      return { check: proof, models: offerModels(readKnownModels(), wish.provider, listed, now()) };
+    } catch (error) {
+      if (error instanceof AdditionError) return { check: refusedFor(error), models: [] };
+      throw error;
+    }
+  }
+
+  async function add(wish: ProviderWish, ids: readonly string[]): Promise<AddedProvider> {
+    const { check: proof, models } = await prove(wish);
+    if (proof.state === "refused") return proof;
+    try {
+      const { upstream, given } = plan(wish);
+      const chosen = models.filter(({ id }) => ids.includes(id));
+      if (chosen.length < ids.length)
+        throw new AdditionError("A chosen model is not offered by the provider.");
+      const setup: Setup = { upstreams: [{ upstream, models: chosen }], variables: given };
+      if (await findObstacle(parts)) return printLines(setup);
+      const { models: added } = writeSetup(place, setup, LOCK_MS_MAX);
+      return { state: "written", upstream: upstream.name, models: added };
+    } catch (error) {
+      if (error instanceof AdditionError) return refusedFor(error);
+      throw error;
+    }
+  }
+
+  return { state, prove, add };
+}
+
+function refusedFor({ message }: AdditionError) {
+  return { state: "refused", problem: message } as const;
+}
+
+/** Providers at a fixed address that need a key alone. Others have an address or credentials of the operator's own. */
+function listOffered(): readonly { readonly name: string; readonly variable: string }[] {
+  return listProviders().flatMap((name) => {
+    const members = JSON.stringify(upstreamOf(name) ?? {});
+    const [variable, ...others] = [...members.matchAll(/\$\{(\w+)\}/g)].map(([, each = ""]) => each);
+    const isKeyAlone = members.includes(`"api_key":"\${${variable}}"`) && others.length === 0;
+    return variable !== undefined && isKeyAlone ? [{ name, variable }] : [];
+  });
+}
+
+async function findObstacle({ place, hasPeers }: ProviderPageParts): Promise<SetupObstacle | undefined> {
+  if (![place.configPath, place.envPath].every((path) => isWritable(dirname(path)))) return "read_only";
+  return (await hasPeers()) ? "several_gateways" : undefined;
+}
+
+function isWritable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function printLines(setup: Setup): AddedProvider {
+  const { text } = addToYaml("", setup);
+  const variables = setup.upstreams.flatMap(({ upstream }) => upstream.variables);
+  return { state: "to_paste", yaml: text, variables: [...new Set(variables)] };
+}
