@@ -55,9 +55,16 @@ const CLIENT_TOOLS = new Set([
   "computer_use",
 ]);
 
+/** Errors show names of tools only: a client may send any key. */
+const NAME = /^\w{1,64}$/;
+
+function placeOf(key: string, tool: string): string {
+  return NAME.test(key) ? join(tool, key) : tool;
+}
+
 /** Tools that Google runs have fees of their own, and those that come later may have some. */
 function rejectTools(tools: unknown, path: string): void {
   for (const [position, tool] of readObjects(tools, path).entries())
     for (const [key, value] of Object.entries(tool))
-      if (isSet(value) && !CLIENT_TOOLS.has(key)) rejectUnpricedField(`${path}[${position}].${key}`);
+      if (isSet(value) && !CLIENT_TOOLS.has(key)) rejectUnpricedField(placeOf(key, `${path}[${position}]`));
 }

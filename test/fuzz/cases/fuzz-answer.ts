@@ -2,6 +2,7 @@ import type { Answer } from "../../support/script.ts";
 import { EVENT_STREAM } from "../../support/scripted-answers.ts";
 import { drawInteger, drawOne, type RandomSource } from "../../support/seeded-random.ts";
 import { CHAT_ANSWER_SNIPPETS, CHAT_STREAMS, CHAT_WHOLES } from "../seeds/chat-answers.ts";
+import { GEMINI_ANSWER_SNIPPETS, GEMINI_STREAMS, GEMINI_WHOLES } from "../seeds/gemini-answers.ts";
 import { MESSAGES_ANSWER_SNIPPETS, MESSAGES_STREAMS, MESSAGES_WHOLES } from "../seeds/messages-answers.ts";
 import {
   EMBEDDINGS_WHOLES,
@@ -16,7 +17,7 @@ import { mutateBytes } from "./mutate-text.ts";
 import { type CaseId, type Steps, stepsOf } from "./steps.ts";
 
 /** The format of an upstream call. */
-export type UpstreamFormat = "chat" | "messages" | "responses" | "embeddings" | "count_tokens";
+export type UpstreamFormat = "chat" | "messages" | "responses" | "gemini" | "embeddings" | "count_tokens";
 
 /** The part of an upstream call on which its answer depends. */
 export interface AnswerRequest {
@@ -52,6 +53,7 @@ const REPERTOIRES: Readonly<Record<UpstreamFormat, Repertoire>> = {
   chat: CHAT,
   messages: MESSAGES,
   responses: RESPONSES,
+  gemini: { streams: GEMINI_STREAMS, wholes: GEMINI_WHOLES, snippets: GEMINI_ANSWER_SNIPPETS },
   embeddings: { streams: CHAT_STREAMS, wholes: EMBEDDINGS_WHOLES, snippets: [[1], "AAAA", null] },
   count_tokens: { ...MESSAGES, wholes: [{ input_tokens: 17 }] },
 };
@@ -65,7 +67,7 @@ export function answerOf(id: CaseId, asked: AnswerRequest): FuzzAnswer {
   if (chance < 0.05) return { answer: drawRefusal(draw), endless: undefined, steps: [] };
   // An answer of another format, or whole instead of streamed.
   const isStray = chance < 0.08;
-  const format = isStray ? drawOne(draw, ["chat", "messages", "responses"] as const) : asked.format;
+  const format = isStray ? drawOne(draw, ["chat", "messages", "responses", "gemini"] as const) : asked.format;
   const stream = isStray ? draw() < 0.5 : asked.stream;
   const given = { ...asked, format };
   const body = (stream ? streamedBody : wholeBody)(name, given, steps);
@@ -114,10 +116,10 @@ function inBytesOf(name: string, steps: Steps, { text, times }: { text: string; 
 
 /** Repeats the first choice as often as the request asks. */
 function withChoices(body: object, choices: number): object {
-  if (choices === 1 || !("choices" in body) || !Array.isArray(body.choices)) return body;
-  const [first] = body.choices;
-  if (first === undefined) return body;
-  return { ...body, choices: Array.from({ length: choices }, (_, index) => ({ ...first, index })) };
+  const name = "candidates" in body ? "candidates" : "choices";
+  const list: unknown = Object(body)[name];
+  if (choices === 1 || !Array.isArray(list) || list[0] === undefined) return body;
+  return { ...body, [name]: Array.from({ length: choices }, (_, index) => ({ ...list[0], index })) };
 }
 
 function drawMutations(draw: RandomSource): number {

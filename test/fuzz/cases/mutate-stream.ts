@@ -126,6 +126,7 @@ function insertFrame(text: string, frame: string, draw: RandomSource): string {
 
 function frameOf(format: UpstreamFormat, event: unknown, json: string): string {
   if (format === "chat") return `data: ${json}\n\n`;
+  if (format === "gemini") return `data: ${json}\r\n\r\n`;
   const type = typeof event === "object" && event !== null && "type" in event ? event.type : "";
   return `event: ${textAt(type).replaceAll(/\s/g, " ")}\ndata: ${json}\n\n`;
 }

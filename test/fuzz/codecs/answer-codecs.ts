@@ -12,17 +12,20 @@ import { type CaseId, stepsOf } from "../cases/steps.ts";
 import { readText } from "../read/read-answer.ts";
 import { CHAT_REQUESTS } from "../seeds/chat-requests.ts";
 import { EMBEDDINGS_REQUESTS } from "../seeds/embeddings-requests.ts";
+import { GEMINI_REQUESTS } from "../seeds/gemini-requests.ts";
 import { MESSAGES_REQUESTS } from "../seeds/messages-requests.ts";
 import { RESPONSES_REQUESTS } from "../seeds/responses-requests.ts";
+import { MODEL } from "../seeds/tools.ts";
 
-const REQUESTS: Readonly<Record<ChatSurface | "embeddings", readonly object[]>> = {
+const REQUESTS: Readonly<Record<ChatSurface | "gemini" | "embeddings", readonly object[]>> = {
   chat: CHAT_REQUESTS.slice(0, 4),
   messages: MESSAGES_REQUESTS,
   responses: RESPONSES_REQUESTS,
+  gemini: GEMINI_REQUESTS.slice(0, 4).map((body) => ({ ...body, model: MODEL })),
   embeddings: EMBEDDINGS_REQUESTS,
 };
 const HEAD = { id: "0190aaaa", createdAtS: 1_790_000_000, inputTokens: 11 };
-const FORMATS = ["chat", "messages", "responses"] as const;
+const FORMATS = ["chat", "messages", "responses", "gemini"] as const;
 
 /**
  * Decodes the answer of a case in one format and encodes it for a client of another. Throws when a codec

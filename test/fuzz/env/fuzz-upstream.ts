@@ -3,6 +3,7 @@ import { createRequestReader, type ReadRequest } from "../../support/request-rea
 import { answer, playScript, type ScriptRequest, type Step } from "../../support/script.ts";
 import { type AnswerRequest, answerOf, type FuzzAnswer, type UpstreamFormat } from "../cases/fuzz-answer.ts";
 import type { FuzzCase } from "../cases/fuzz-case.ts";
+import { candidatesOf } from "../read/expected.ts";
 
 /** A call that the upstream got from the case of a lane. */
 export interface UpstreamCall {
@@ -32,6 +33,8 @@ const FORMS: readonly (readonly [ending: string, format: UpstreamFormat])[] = [
   ["/messages", "messages"],
   ["/responses", "responses"],
   ["/embeddings", "embeddings"],
+  [":generateContent", "gemini"],
+  [":streamGenerateContent", "gemini"],
 ];
 
 /** Starts upstreams of all formats on a loopback port. They answer as the case of a lane decides. */
@@ -85,14 +88,18 @@ function answerTo(
   const format = FORMS.find(([ending]) => path.endsWith(ending))?.[1];
   if (!lane?.playing || !format) return answer({ status: 404, body: "" })(NO_REQUEST);
   const body = request.body.toString();
-  const given = answerOf(lane.playing.id, { ...answerRequestOf(body), format, call: lane.calls.length });
+  const given = answerOf(lane.playing.id, {
+    ...answerRequestOf(body, path),
+    format,
+    call: lane.calls.length,
+  });
   lane.calls.push({ format, body, given });
   return given.endless === undefined ? answer(given.answer)(NO_REQUEST) : endlessly(given, given.endless);
 }
 
-function answerRequestOf(body: string): Pick<AnswerRequest, "stream" | "choices"> {
-  const { stream, n = 1 } = JSON.parse(body);
-  return { stream: stream === true, choices: n ?? 1 };
+function answerRequestOf(body: string, path: string): Pick<AnswerRequest, "stream" | "choices"> {
+  const { stream, n = candidatesOf(body) } = JSON.parse(body);
+  return { stream: stream === true || path.endsWith(":streamGenerateContent"), choices: n ?? 1 };
 }
 
 async function* endlessly({ answer: given }: FuzzAnswer, again: string): AsyncGenerator<Step> {

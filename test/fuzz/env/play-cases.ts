@@ -1,8 +1,8 @@
 import { textAt } from "../../support/strict-json.ts";
 import { caseOf, type FuzzCase, LANE } from "../cases/fuzz-case.ts";
-import type { ExpectedAnswer, Reading } from "../read/expected.ts";
+import { candidatesOf, type ExpectedAnswer, type Reading } from "../read/expected.ts";
 import { readAnswer } from "../read/read-answer.ts";
-import { readTranslatedChat, readTranslatedMessages } from "../read/read-translated.ts";
+import { readTranslatedChat, readTranslatedGemini, readTranslatedMessages } from "../read/read-translated.ts";
 import type { FuzzEnv } from "./fuzz-env.ts";
 import type { Lane, UpstreamCall } from "./fuzz-upstream.ts";
 
@@ -53,6 +53,11 @@ function isTimeout({ reading }: CaseResult): boolean {
   return reading?.ended === "failed" && reading.row.code === "upstream_timeout";
 }
 
+/** Such as "streamGenerateContent?alt=sse" in the path of Gemini's form. */
+function pathOf({ client, model, method }: FuzzCase, { name }: Lane): string {
+  return client === "gemini" ? `/v1beta/models/${model.replace(LANE, name)}:${method}` : PATHS[client];
+}
+
 const PATHS = {
   chat: "/v1/chat/completions",
   messages: "/v1/messages",
@@ -73,7 +78,7 @@ export async function playCase({ gateway }: FuzzEnv, lane: Lane, fuzzCase: FuzzC
   let reading: Reading | undefined;
   let violation: string | undefined;
   try {
-    const response = await fetch(`${gateway.url}${PATHS[fuzzCase.client]}`, {
+    const response = await fetch(`${gateway.url}${pathOf(fuzzCase, lane)}`, {
       method: "POST",
       headers: { authorization: `Bearer ${gateway.secret}`, "content-type": "application/json" },
       body,
@@ -82,7 +87,7 @@ export async function playCase({ gateway }: FuzzEnv, lane: Lane, fuzzCase: FuzzC
     status = response.status;
     requestId = response.headers.get("x-request-id") ?? undefined;
     const text = new TextDecoder("utf-8", { fatal: true }).decode(await response.bytes());
-    const expected = expectedAnswerOf(fuzzCase, { body: body.toString(), calls: lane.calls });
+    const expected = expectedAnswerOf(fuzzCase, { lane, body: body.toString(), calls: lane.calls });
     reading = readAnswer(expected, { status, headers: response.headers, text });
     for (const call of lane.calls) readSent(fuzzCase, call);
   } catch (error) {
@@ -95,6 +100,7 @@ export async function playCase({ gateway }: FuzzEnv, lane: Lane, fuzzCase: FuzzC
 /** Checks that a translated request is one that its host accepts. */
 function readSent({ client }: FuzzCase, { format, body }: UpstreamCall): void {
   if (format === client || client === "count_tokens") return;
+  if (format === "gemini") readTranslatedGemini(body);
   const { model, stream } = readBody(body);
   const sent = { model: textAt(model), stream: stream === true, outputTokensMax: undefined };
   if (format === "chat") readTranslatedChat(body, sent);
@@ -107,9 +113,15 @@ function inLane(body: Buffer, lane: Lane): Buffer<ArrayBuffer> {
 
 /** What the client asked for, parsed from its body. */
 function expectedAnswerOf(
-  { client }: FuzzCase,
-  { body, calls }: { body: string; calls: readonly UpstreamCall[] },
+  { client, model: named, method }: FuzzCase,
+  { lane, body, calls }: { lane: Lane; body: string; calls: readonly UpstreamCall[] },
 ): ExpectedAnswer {
+  // With two upstream calls, the last one need not be the one that was answered.
+  const isPassthrough = calls.some(({ format }) => format === client);
+  if (method) {
+    const asked = { model: named.replace(LANE, lane.name), stream: method.endsWith("sse"), wantsUsage: true };
+    return { client, ...asked, choices: candidatesOf(body), isPassthrough };
+  }
   const { model, stream, n, stream_options } = readBody(body);
   const isStreamable = client !== "embeddings" && client !== "count_tokens";
   return {
@@ -118,8 +130,7 @@ function expectedAnswerOf(
     stream: isStreamable && stream === true,
     choices: typeof n === "number" ? n : 1,
     wantsUsage: Object(stream_options).include_usage === true,
-    // With two upstream calls, the last one need not be the one that was answered.
-    isPassthrough: calls.some(({ format }) => format === client),
+    isPassthrough,
   };
 }
 

@@ -17,6 +17,12 @@ export type Reading = { readonly ended: "finished" } | { readonly ended: "failed
 
 export const FINISHED: Reading = { ended: "finished" };
 
+/** The candidates that a body in Gemini's form asks for. */
+export function candidatesOf(body: string): number {
+  const count = /"candidate_?count"\s*:\s*"?(\d{1,3})\b/i.exec(body)?.[1];
+  return Number(count ?? 1) || 1;
+}
+
 /** Whether a value is a non-negative integer. */
 export function isCount(value: unknown): boolean {
   return Number.isSafeInteger(value) && Number(value) >= 0;

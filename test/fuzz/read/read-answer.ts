@@ -4,6 +4,7 @@ import { CANARY } from "../cases/mutate-stream.ts";
 import { type ExpectedAnswer, FINISHED, isCount, type Reading } from "./expected.ts";
 import { readChatStream, readChatWhole } from "./read-chat.ts";
 import { readErrorResponse } from "./read-error.ts";
+import { readGeminiStream, readGeminiWhole } from "./read-gemini.ts";
 import { readMessageStream, readMessageWhole } from "./read-messages.ts";
 import { readResponseStream, readResponseWhole } from "./read-responses.ts";
 
@@ -40,6 +41,7 @@ const READERS: Readonly<Record<Client, { readonly whole: Read; readonly streamed
   chat: { whole: readChatWhole, streamed: readChatStream },
   messages: { whole: readMessageWhole, streamed: readMessageStream },
   responses: { whole: readResponseWhole, streamed: readResponseStream },
+  gemini: { whole: readGeminiWhole, streamed: readGeminiStream },
   embeddings: { whole: readEmbeddings, streamed: readEmbeddings },
   count_tokens: { whole: readCount, streamed: readCount },
 };

@@ -1,5 +1,5 @@
 import { ERRORS, type ErrorRow } from "../../../src/errors.ts";
-import { assertRead, isObject, type Json, objectAt, textAt } from "../../support/strict-json.ts";
+import { assertRead, isObject, type Json, listAt, objectAt, textAt } from "../../support/strict-json.ts";
 import type { Client } from "../cases/fuzz-case.ts";
 import { CANARY } from "../cases/mutate-stream.ts";
 
@@ -39,6 +39,7 @@ function checkRetryAfter(pause: string | null, row: ErrorRow, status: number): v
 /** Decodes the body of an error, or the error event of a stream. */
 export function readError(client: Client, event: Json): ErrorRow {
   if (event.type === "response.failed") return readFailedResponse(event);
+  if (client === "gemini") return readGeminiError(event);
   const isMessages = client === "messages" || client === "count_tokens";
   const { message, type, code, details } = objectAt(event.error, "an error");
   if (isMessages) assertRead(event.type === "error", "an error without the type error");
@@ -47,6 +48,15 @@ export function readError(client: Client, event: Json): ErrorRow {
     isMessages ? each.code === given : each.code === given || each.responses[1] === given,
   );
   assertRead(row[isMessages ? "messages" : "chat"][1] === type, `${row.code} of type ${String(type)}`);
+  return row;
+}
+
+function readGeminiError(event: Json): ErrorRow {
+  const { code, message, status, details } = objectAt(event.error, "an error");
+  const { reason, domain } = objectAt(listAt(details)[0], "details");
+  const row = rowOf(textAt(message), (each) => each.code === reason);
+  assertRead(code === row.messages[0], `${row.code} with ${String(code)}`);
+  assertRead(/^[A-Z_]+$/.test(textAt(status)) && domain === "tollgate", "an error without status or domain");
   return row;
 }
 
@@ -75,5 +85,5 @@ function isMessageOf(row: ErrorRow, message: string): boolean {
 
 function statusOf(client: Client, row: ErrorRow): number {
   if (client === "responses") return row.responses[0];
-  return client === "messages" || client === "count_tokens" ? row.messages[0] : row.chat[0];
+  return client === "chat" || client === "embeddings" ? row.chat[0] : row.messages[0];
 }

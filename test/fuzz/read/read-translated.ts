@@ -1,3 +1,4 @@
+import { findBodyProblem } from "../../support/google-rules.ts";
 import { assertRead, isObject, type Json, listAt, objectAt, textAt } from "../../support/strict-json.ts";
 import { isCount } from "./expected.ts";
 
@@ -206,4 +207,13 @@ function readSampling({ thinking, temperature, top_k: topK, max_tokens: most }: 
   if (type === "enabled")
     assertRead(Number(budget) >= 1024 && Number(budget) < Number(most), "a budget out of bounds");
   assertRead(temperature === undefined && topK === undefined, "a temperature beside thinking");
+}
+
+/** What only the client can make right: calls without results, results without calls, and names of tools. */
+const OF_THE_CLIENT = /function response|function name|Invalid function/i;
+
+/** Throws for a body that Google would refuse whatever the client had sent. */
+export function readTranslatedGemini(text: string): void {
+  const problem = findBodyProblem(JSON.parse(text));
+  assertRead(problem === undefined || OF_THE_CLIENT.test(problem), `a body with the problem: ${problem}`);
 }

@@ -67,6 +67,7 @@ describe("parseRequest", () => {
   test.each<[object, string]>([
     [{ tools: [{ googleSearch: {} }] }, "tools[0].googleSearch"],
     [{ tools: { googleSearch: {} } }, "tools[0].googleSearch"],
+    [{ tools: [{ "a\nb": {} }] }, "tools[0]"],
     [{ tools: [{ functionDeclarations: [], google_search: {} }] }, "tools[0].google_search"],
     [{ tools: [{ codeExecution: {} }] }, "tools[0].codeExecution"],
     [{ tools: [{ somethingNew: {} }] }, "tools[0].somethingNew"],
