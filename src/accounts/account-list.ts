@@ -7,6 +7,7 @@ import type { Balances } from "../ledger/records.ts";
 import type { UsageRow } from "../ledger/usage-records.ts";
 import { type Account, readAccount } from "./accounts.ts";
 import { containsText } from "./contains-text.ts";
+import { inOrder, type ListOrder, pageRanked } from "./ranked-page.ts";
 
 const USAGE_DAYS = 30;
 const NO_BALANCES: Balances = { posted: 0n, held: 0n, available: 0n };
@@ -28,10 +29,16 @@ export interface ListedAccount extends Account {
   readonly lastRequestAtMs: number | undefined;
 }
 
+/** What accounts are ordered by: money and use of 30 days, or the name. */
+export const ACCOUNT_ORDERS = ["name", "available", "spent", "requests"] as const;
+type AccountOrder = (typeof ACCOUNT_ORDERS)[number];
+
 export interface AccountPage {
   /** Part of a name or an e-mail in any case, or a whole id. */
   readonly text?: string | undefined;
-  /** Without a text a token of the ledger's list of wallets, with one the id of the last account. */
+  /** Default: by id, the oldest first. */
+  readonly order?: ListOrder<AccountOrder> | undefined;
+  /** Without a text or an order a token of the ledger's list of wallets, with one the id of the last account. */
   readonly token?: string | undefined;
   readonly size: number;
 }
@@ -44,7 +51,7 @@ export async function listAccountsWithUsage(
   parts: ListParts,
   page: AccountPage,
 ): Promise<{ readonly items: readonly ListedAccount[]; readonly next: string | null }> {
-  const { accounts, balances, next } = page.text ? await search(parts, page) : await listAll(parts, page);
+  const { accounts, balances, next } = await find(parts, page);
   const ids = accounts.map(({ id }) => id);
   const [usage, keys] = await Promise.all([sumUsage(parts, ids), countKeys(parts.database, ids)]);
   const items = accounts.map((account) => {
@@ -59,6 +66,11 @@ export async function listAccountsWithUsage(
     };
   });
   return { items, next };
+}
+
+function find(parts: ListParts, page: AccountPage): Promise<FoundAccounts> {
+  if (page.order) return rank(parts, page, page.order);
+  return page.text ? search(parts, page) : listAll(parts, page);
 }
 
 interface FoundAccounts {
@@ -101,6 +113,57 @@ async function search(
   const balances = await Promise.all(found.map(async ({ id }) => [id, await ledger.balances(id)] as const));
   const next = rows.length > size ? (found.at(-1)?.id ?? null) : null;
   return { accounts: found, balances: new Map(balances), next };
+}
+
+/** Every account has its value read: those of 5,000 are some thousand rows, of one query each, or of five. */
+async function rank(
+  parts: ListParts,
+  { text, token, size }: AccountPage,
+  { by, isDescending }: ListOrder<AccountOrder>,
+): Promise<FoundAccounts> {
+  const { database, ledger } = parts;
+  const { accounts } = database.tables;
+  const named = await database.db
+    .select({ id: accounts.id, name: accounts.name })
+    .from(accounts)
+    .where(containsText([accounts.name, accounts.email, accounts.id], text));
+  const values = by === "name" ? undefined : await readValues(parts, by);
+  const ranked = named.map(({ id, name }) => ({
+    id,
+    value: values ? (values.get(id) ?? 0n) : name.toLowerCase(),
+  }));
+  const { ids, next } = pageRanked(ranked, { isDescending, token, size });
+  const rows = await database.db
+    .select()
+    .from(accounts)
+    .where(inArray(accounts.id, [...ids]));
+  const balances = await Promise.all(ids.map(async (id) => [id, await ledger.balances(id)] as const));
+  return { accounts: inOrder(ids, rows).map(readAccount), balances: new Map(balances), next };
+}
+
+/** The most wallets of one read. */
+const WALLETS_OF_READ = 1_000;
+
+async function readValues(
+  { ledger, now }: ListParts,
+  by: Exclude<AccountOrder, "name">,
+): Promise<ReadonlyMap<string, bigint>> {
+  const values = new Map<string, bigint>();
+  if (by !== "available") {
+    // Of more than 10,000 accounts the ledger answers with those that have spent most.
+    const query = { walletId: undefined, fromMs: thirtyDaysFrom(now()), groupBy: ["wallet"] } as const;
+    for (const { group, captured, refunded, requests } of (await ledger.usage(query)).rows) {
+      values.set(String(group.wallet), by === "spent" ? captured - refunded : BigInt(requests));
+    }
+    return values;
+  }
+  let token: string | undefined;
+  do {
+    const { items, nextToken } = await ledger.wallets({ size: WALLETS_OF_READ, token });
+    for (const { walletId, balances } of items) values.set(walletId, balances.available);
+    token = nextToken;
+  } while (token !== undefined);
+  return values;
 }
 
 interface UsageSum {

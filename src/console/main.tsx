@@ -6,10 +6,12 @@ import { createRoot } from "react-dom/client";
 import { Toasts } from "./parts/toast.tsx";
 import { createQueryClient } from "./query.ts";
 import { createConsoleRouter } from "./router.tsx";
+import { noteView } from "./views.ts";
 import "./styles.css";
 
 const queryClient = createQueryClient(() => void goToSignIn());
 const router = createConsoleRouter(queryClient);
+router.subscribe("onResolved", ({ toLocation }) => noteView(toLocation));
 const container = document.getElementById("root");
 if (!container) throw new Error("The page has no place for the console");
 

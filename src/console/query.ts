@@ -14,7 +14,12 @@ const ME = ["me"];
 export function createQueryClient(onSignedOut: () => void): QueryClient {
   const onError = (error: Error, isOfPerson: boolean) => {
     if (!(error instanceof ApiError)) return;
-    if (error.status === 0) void untilReachable().then(() => client.invalidateQueries());
+    // A fault of ours is no reason to ask again, unless the database behind it was away.
+    if (error.status === 0 || error.status >= 500) {
+      void untilReachable().then((wasAway) => {
+        if (wasAway || error.status === 0) void client.invalidateQueries();
+      });
+    }
     if (error.code === "not_authenticated") onSignedOut();
     const mayHaveChanged = error.status === 403 || error.status === 404;
     if (mayHaveChanged && !isOfPerson) void client.invalidateQueries({ queryKey: ME, exact: true });

@@ -1,10 +1,13 @@
 import { lazyRouteComponent } from "@tanstack/react-router";
 import { useSyncExternalStore } from "react";
 
+/** What does not answer: the gateway, or the database behind it. */
+export type Away = "gateway" | "database";
+
 const RETRY_MS = 2_000;
 let lastAnswerMs = Date.now();
-let isAway = false;
-let waiting: Promise<void> | undefined;
+let away: Away | undefined;
+let waiting: Promise<boolean> | undefined;
 const listeners = new Set<() => void>();
 
 /** Must be called for each answer of the server. */
@@ -12,46 +15,63 @@ export function noteAnswer(): void {
   lastAnswerMs = Date.now();
 }
 
-/** Unix milliseconds of the last answer, while the server cannot be reached; otherwise `undefined`. */
-export function useAwaySince(): number | undefined {
+/** What does not answer at present; `undefined` while everything does. */
+export function useAway(): Away | undefined {
   return useSyncExternalStore(
     (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    () => (isAway ? lastAnswerMs : undefined),
+    () => away,
   );
 }
 
-/** Resolves when the server answers, asking every 2 s. Every page shows meanwhile that it does not. */
-export function untilReachable(): Promise<void> {
+/** Unix milliseconds of the last answer. */
+export function lastAnswerAt(): number {
+  return lastAnswerMs;
+}
+
+/**
+ * Resolves when everything answers, asking every 2 s, with whether anything did not. Every page shows meanwhile
+ * what is away.
+ */
+export function untilReachable(): Promise<boolean> {
   waiting ??= askAgain().finally(() => {
     waiting = undefined;
   });
   return waiting;
 }
 
-async function askAgain(): Promise<void> {
-  while (!(await isAnswering())) {
-    setAway(true);
+async function askAgain(): Promise<boolean> {
+  let wasAway = false;
+  for (let found = await findAway(); found !== undefined; found = await findAway()) {
+    wasAway = true;
+    setAway(found);
     await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
   }
-  noteAnswer();
-  setAway(false);
+  if (wasAway) noteAnswer();
+  setAway(undefined);
+  return wasAway;
 }
 
-async function isAnswering(): Promise<boolean> {
-  try {
-    await fetch(`${location.origin}/console/`, { method: "HEAD", cache: "no-store" });
-    return true;
-  } catch {
-    return false;
-  }
+interface ReadinessBody {
+  readonly checks: Readonly<Record<string, { readonly ok: boolean } | undefined>>;
 }
 
-function setAway(next: boolean): void {
-  if (next === isAway) return;
-  isAway = next;
+async function findAway(): Promise<Away | undefined> {
+  const answer = await fetch(`${location.origin}/readyz`, { cache: "no-store" }).catch(() => undefined);
+  if (!answer) return "gateway";
+  if (answer.status !== 503) return undefined;
+  // A proxy before the gateway may answer with a page of its own.
+  const body: ReadinessBody | null = await answer.json().catch(() => null);
+  if (!body?.checks) return "gateway";
+  const isWell = (part: string) => body.checks[part]?.ok !== false;
+  return isWell("database") && isWell("ledger") ? undefined : "database";
+}
+
+function setAway(next: Away | undefined): void {
+  if (next === away) return;
+  away = next;
   for (const listener of listeners) listener();
 }
 
@@ -65,7 +85,7 @@ export const lazyPart: typeof lazyRouteComponent = (load, name) =>
     try {
       return await load();
     } catch (fault) {
-      if (await isAnswering()) throw fault;
+      if ((await findAway()) === undefined) throw fault;
       await untilReachable();
       return load();
     }

@@ -2,6 +2,7 @@ import { queryOptions, useQuery, useSuspenseQuery } from "@tanstack/react-query"
 import { useParams } from "@tanstack/react-router";
 import { type AccountNeed, PERMISSIONS } from "../http/console/permissions.ts";
 import { api, call } from "./api.ts";
+import type { DataOf } from "./query.ts";
 
 /** The signed-in person with their accounts. */
 export type Me = Awaited<ReturnType<typeof fetchMe>>;
@@ -31,6 +32,16 @@ export const accountNowQuery = (account: string) =>
     refetchInterval: NOW_MS,
     retry: false,
   });
+
+/** What concerns an operator on every page. */
+export const operatorNowQuery = queryOptions({
+  queryKey: ["operator", "now"],
+  queryFn: () => call(() => api.operator.now.get()),
+  refetchInterval: NOW_MS,
+  retry: false,
+});
+
+export type AccountNow = DataOf<typeof accountNowQuery>;
 
 /** Like {@link useMe} for pages that signed-out visitors see too. */
 export function useMeIfSignedIn(): Me | undefined {
@@ -62,7 +73,11 @@ export function useIsInAccount(): boolean {
 
 /** Whether the caller may do this in the page's account. The server decides again. */
 export function useMay(need: AccountNeed): boolean {
-  const { role } = useAccount();
+  return mayAs(useAccount().role, need);
+}
+
+/** Whether a role has a right. */
+export function mayAs(role: string, need: AccountNeed): boolean {
   const roles: readonly string[] = PERMISSIONS[need].roles;
   return roles.includes(role);
 }

@@ -16,7 +16,9 @@ interface Charted {
 export function linksOfChart({ account, query, times }: Charted) {
   return {
     placeLink: (place: number, series?: string) =>
-      account === undefined ? undefined : requestsLink(account, query, { ...rangeOfBuckets(times, query.by, place), series }),
+      account === undefined
+        ? undefined
+        : requestsLink(account, query, { ...rangeOfBuckets(times, query.by, place), series }),
     rangeLink: (first: number, last: number) => linkOfRange(rangeOfBuckets(times, query.by, first, last)),
   };
 }
@@ -41,7 +43,11 @@ function requestsLink(account: string, query: UsageQuery, { series, ...range }: 
   const filters = Object.fromEntries(FILTERS.flatMap((name) => (query[name] ? [[name, query[name]]] : [])));
   const { key } = filters;
   if (series === "refused") {
-    return { to: "/accounts/$account/refusals", params: { account }, search: { ...range, ...(key && { key }) } };
+    return {
+      to: "/accounts/$account/refusals",
+      params: { account },
+      search: { ...range, ...(key && { key }) },
+    };
   }
   const search = { ...range, ...filters, ...filterOf(query, series) };
   return { to: "/accounts/$account/requests", params: { account }, search };

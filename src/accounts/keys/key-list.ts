@@ -2,6 +2,7 @@ import { and, asc, eq, gt, isNotNull, isNull, lte, or, type SQL } from "drizzle-
 import type { Database, Tables } from "../../db/database.ts";
 import { GatewayError } from "../../errors.ts";
 import { containsText } from "../contains-text.ts";
+import { inOrder, type ListOrder, pageRanked } from "../ranked-page.ts";
 import type { ApiKey } from "./key.ts";
 import { readKey } from "./key-row.ts";
 import { createInherit } from "./key-tree.ts";
@@ -21,6 +22,34 @@ export interface KeyListPage {
   /** Default: all that follow. */
   readonly size?: number | undefined;
   readonly nowMs: number;
+}
+
+/** What keys are ordered by: the name, or what each has spent. */
+export const KEY_ORDERS = ["name", "spent"] as const;
+type KeyOrder = (typeof KEY_ORDERS)[number];
+
+interface RankedKeyPage extends Omit<KeyListPage, "size"> {
+  readonly order: ListOrder<KeyOrder>;
+  readonly size: number;
+  /** What each key has spent, by its id; read for that order alone. */
+  readonly readSpent: () => Promise<ReadonlyMap<string, bigint>>;
+}
+
+/** Lists a page of the keys of an account by name or by what they spent. An account has some hundred keys. */
+export async function listKeysBy(
+  database: Database,
+  { order: { by, isDescending }, token, size, readSpent, ...wanted }: RankedKeyPage,
+): Promise<{ readonly items: readonly ApiKey[]; readonly next: string | null }> {
+  const [{ items }, spent] = await Promise.all([
+    listKeyPage(database, wanted),
+    by === "spent" ? readSpent() : undefined,
+  ]);
+  const ranked = items.map(({ id, name }) => ({
+    id,
+    value: spent ? (spent.get(id) ?? 0n) : name.toLowerCase(),
+  }));
+  const { ids, next } = pageRanked(ranked, { isDescending, token, size });
+  return { items: inOrder(ids, items), next };
 }
 
 /** Lists a page of the keys of an account, oldest first, as the keys above bind them. Throws `wrong_shape` for a token that is none. */

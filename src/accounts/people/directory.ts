@@ -3,6 +3,7 @@ import type { Database, Db, Tables } from "../../db/database.ts";
 import { GatewayError } from "../../errors.ts";
 import { type AuditActor, recordChange } from "../audit-trail.ts";
 import { containsText } from "../contains-text.ts";
+import { inOrder, pageRanked } from "../ranked-page.ts";
 import { endRightsOfOperator } from "./left-rights.ts";
 import { lastSeen } from "./members.ts";
 import { deleteSessions } from "./sessions.ts";
@@ -26,6 +27,34 @@ export interface DirectoryPage {
   /** The id of the last item of the previous page. */
   readonly after?: string | undefined;
   readonly size: number;
+}
+
+export interface NamedPage {
+  readonly text?: string | undefined;
+  readonly isDescending: boolean;
+  /** The id of the last person of the page before. */
+  readonly token?: string | undefined;
+  readonly size: number;
+}
+
+/** Lists people by name. */
+export async function listPeopleByName(
+  database: Database,
+  { text, ...page }: NamedPage,
+): Promise<{ readonly items: readonly ListedPerson[]; readonly next: string | null }> {
+  const { db, tables } = database;
+  const { people } = tables;
+  const named = await db
+    .select({ id: people.id, name: people.name })
+    .from(people)
+    .where(containsText([people.name, people.email], text));
+  const ranked = named.map(({ id, name }) => ({ id, value: name.toLowerCase() }));
+  const { ids, next } = pageRanked(ranked, { token: undefined, ...page });
+  const rows = await db
+    .select()
+    .from(people)
+    .where(inArray(people.id, [...ids]));
+  return { items: await describePeople(database, inOrder(ids, rows)), next };
 }
 
 /** Lists people by id, which is the order of their sign-up. */

@@ -1,5 +1,5 @@
-import { Bar, Line, LinePath } from "@visx/shape";
 import { useNavigate } from "@tanstack/react-router";
+import { Bar, Line, LinePath } from "@visx/shape";
 import {
   type KeyboardEvent,
   type PointerEvent,

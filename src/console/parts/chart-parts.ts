@@ -1,5 +1,5 @@
-import { formatClock, formatShortDay, formatUtcDay } from "../times.ts";
 import type { LinkProps } from "@tanstack/react-router";
+import { formatClock, formatShortDay, formatUtcDay } from "../times.ts";
 import styles from "./chart.module.css";
 
 /** The values of one line or of one layer of the bars. */

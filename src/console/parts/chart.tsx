@@ -29,12 +29,12 @@ export function Chart(props: ChartProps) {
 function Reading(props: ChartProps & { readonly span: Span | undefined }) {
   const { places, series, format, kind, unit, span } = props;
   const { first, last } = span ?? { first: 0, last: places.length - 1 };
-  const valueOf = ({ values }: ChartSeries) =>
+  const sumOf = ({ values }: ChartSeries) =>
     values.slice(first, last + 1).reduce((sum, value) => sum + value, 0);
   // A sum over time means nothing for lines, which may be percentiles.
   const hasValues = kind === "bars" || (span !== undefined && first === last);
   const summed = series.filter(({ look }) => look !== "outline");
-  const total = summed.reduce((sum, each) => sum + valueOf(each), 0);
+  const total = summed.reduce((sum, each) => sum + sumOf(each), 0);
   return (
     <figcaption className={styles.reading} aria-live="polite">
       <span className={styles.when}>
@@ -45,7 +45,7 @@ function Reading(props: ChartProps & { readonly span: Span | undefined }) {
         <span key={each.id} className={styles.series}>
           <span className={classes(styles.swatch, fillOf(each, place))} />
           {each.name}
-          {hasValues && <span className={styles.value}>{format(valueOf(each))}</span>}
+          {hasValues && <span className={styles.value}>{format(sumOf(each))}</span>}
         </span>
       ))}
     </figcaption>

@@ -34,7 +34,8 @@ const SHOWN_MS = 1_500;
 
 interface CopyProps {
   /** What is copied. */
-  readonly text: string;
+  /** A function for a text of the moment, such as the address of the page. */
+  readonly text: string | (() => string);
   /** Name of the button: "Copy key". */
   readonly label: string;
   /** Shows the label beside the icon. */
@@ -49,7 +50,7 @@ export function Copy({ text, label, hasText = false }: CopyProps) {
     const timer = setTimeout(() => setIsCopied(false), SHOWN_MS);
     return () => clearTimeout(timer);
   }, [isCopied]);
-  const copy = () => void copyText(text).then(setIsCopied);
+  const copy = () => void copyText(typeof text === "string" ? text : text()).then(setIsCopied);
   const icon = isCopied ? "check" : "copy";
   const name = isCopied ? "Copied" : label;
   if (!hasText) return <IconButton icon={icon} label={name} size="small" onClick={copy} />;

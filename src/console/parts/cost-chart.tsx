@@ -43,7 +43,12 @@ export function CostChart({ account, search: { range, from, to }, apiKey }: Cost
     >
       <Loaded query={usage}>
         {(data) => (
-          <Bars account={account} usage={data} query={query} range={from ? "the range" : RANGES[range ?? "30d"].title} />
+          <Bars
+            account={account}
+            usage={data}
+            query={query}
+            range={from ? "the range" : RANGES[range ?? "30d"].title}
+          />
         )}
       </Loaded>
     </Panel>

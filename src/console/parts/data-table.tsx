@@ -25,8 +25,10 @@ export interface Column<Row> {
   readonly card?: "corner" | "line" | "bare";
   /** The order that the rows have by this column. */
   readonly sorted?: "ascending" | "descending" | undefined;
-  /** Asks for the other order; the server sorts. */
+  /** Asks for the next order. */
   readonly onSort?: () => void;
+  /** What `ListTable` orders the rows by; "server" where the server does, by the id of the column. */
+  readonly order?: "server" | ((row: Row) => string | number | bigint | null | undefined);
 }
 
 /** The query of the rows, whose loading and fault stand in their place; or rows of another one, or of none. */

@@ -1,5 +1,6 @@
 import { Link, type LinkProps } from "@tanstack/react-router";
 import { type ReactNode, useEffect } from "react";
+import { notePlace } from "../views.ts";
 import styles from "./page-header.module.css";
 
 interface PageHeaderProps {
@@ -18,6 +19,7 @@ interface PageHeaderProps {
 export function PageHeader({ title, badges, note, back, children }: PageHeaderProps) {
   useEffect(() => {
     document.title = `${title} · Tollgate`;
+    notePlace(title);
   }, [title]);
   return (
     <header className={styles.header}>

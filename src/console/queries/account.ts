@@ -2,7 +2,10 @@ import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { api, call } from "../api.ts";
 import type { DataOf, ItemOf } from "../query.ts";
 
-export type Account = Omit<DataOf<typeof accountQuery>, "next_refusal" | "unread_notices">;
+export type Account = Omit<
+  DataOf<typeof accountQuery>,
+  "next_refusal" | "unread_notices" | "recently_refused" | "wallet"
+>;
 export type SharedLink = ItemOf<typeof linksQuery>;
 
 export const accountQuery = (account: string) =>

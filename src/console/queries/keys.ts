@@ -31,12 +31,20 @@ export interface KeysSearch {
   readonly state?: string;
   readonly q?: string;
   readonly page?: string;
+  /** "name", "-spent" */
+  readonly sort?: string;
 }
 
 /** A page of keys, found by the server. */
-export const keysPageQuery = (account: string, { state = "active", q, page }: KeysSearch) => {
+export const keysPageQuery = (account: string, { state = "active", q, page, sort }: KeysSearch) => {
   const wanted = STATES.find((each) => each === state);
-  const query = { size: PAGE_SIZE, ...(wanted && { state: wanted }), ...(q && { q }), ...(page && { page }) };
+  const query = {
+    size: PAGE_SIZE,
+    ...(wanted && { state: wanted }),
+    ...(q && { q }),
+    ...(page && { page }),
+    ...(sort && { sort }),
+  };
   return queryOptions({
     queryKey: ["account", account, "keys", "page", query],
     queryFn: () => call(() => api.accounts({ account }).keys.get({ query: { ...query, ...viewer() } })),

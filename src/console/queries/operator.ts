@@ -7,6 +7,8 @@ import type { TrailQuery } from "./account.ts";
 export interface ListSearch {
   readonly q?: string;
   readonly page?: string;
+  /** "name", "-spent" */
+  readonly sort?: string;
 }
 
 export type ListedAccount = ItemOf<typeof accountsQuery>;
@@ -25,8 +27,8 @@ export const AUDIT_KEY = ["operator", "audit"];
 const HEALTH_EVERY_MS = 5_000;
 const AUDIT_EVERY_MS = 2_000;
 
-export const accountsQuery = ({ q, page }: ListSearch) => {
-  const query = { ...(q && { q }), ...(page && { page }) };
+export const accountsQuery = ({ q, page, sort }: ListSearch) => {
+  const query = { ...(q && { q }), ...(page && { page }), ...(sort && { sort }) };
   return queryOptions({
     queryKey: [...ACCOUNTS_KEY, query],
     queryFn: () => call(() => api.operator.accounts.get({ query })),

@@ -128,6 +128,7 @@ export const teamPages = [
   createRoute({
     getParentRoute: () => account,
     path: "/team",
+    validateSearch: filters("invite"),
     component: lazyPart(() => import("../pages/team/team-page.tsx"), "TeamPage"),
   }),
   createRoute({

@@ -1,9 +1,11 @@
 import type { QueryClient } from "@tanstack/react-query";
 import { createRootRouteWithContext, createRoute, Outlet, redirect } from "@tanstack/react-router";
 import { ApiError } from "../api.ts";
-import { type Me, meQuery } from "../session.ts";
+import { filters } from "../search.ts";
+import { accountNowQuery, type Me, meQuery, operatorNowQuery } from "../session.ts";
 import { Entrance } from "../shell/entrance.tsx";
 import { AccountFrame, Shell } from "../shell/shell.tsx";
+import { recallView } from "../views.ts";
 
 /** What every route can reach before its page is drawn. */
 interface Context {
@@ -19,11 +21,15 @@ export const entrance = createRoute({ getParentRoute: () => root, id: "entrance"
 export const shell = createRoute({
   getParentRoute: () => root,
   id: "shell",
-  beforeLoad: async ({ context, location }) => {
+  // Of every list: its search and its order.
+  validateSearch: filters("q", "sort"),
+  beforeLoad: async ({ context, location, preload }) => {
     const me = await readMe(context.queryClient, location.href);
     if (me.must_change_password) {
       throw redirect({ to: "/change-password", search: { next: location.href } });
     }
+    const view = preload ? undefined : recallView(location);
+    if (view) throw redirect({ to: location.pathname, search: view, replace: true } as never);
     return { me };
   },
   component: Shell,
@@ -44,6 +50,9 @@ export const home = createRoute({
 export const account = createRoute({
   getParentRoute: () => shell,
   path: "/accounts/$account",
+  // The strips above the page are known before it is drawn, so that it does not move when they come.
+  loader: ({ context, params }) =>
+    atMost(STRIPS_MS_MAX, context.queryClient.ensureQueryData(accountNowQuery(params.account))),
   component: AccountFrame,
 });
 
@@ -54,7 +63,15 @@ export const operator = createRoute({
   beforeLoad: ({ context: { me } }) => {
     if (!me.person.is_operator) throw redirect({ to: "/", replace: true });
   },
+  loader: ({ context }) => atMost(STRIPS_MS_MAX, context.queryClient.ensureQueryData(operatorNowQuery)),
 });
+
+/** A page waits no longer for what may stand above it. */
+const STRIPS_MS_MAX = 300;
+
+async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
+  await Promise.race([work.catch(() => undefined), new Promise((resolve) => setTimeout(resolve, ms))]);
+}
 
 /** Throws a redirect to the sign-in without a session. */
 async function readMe(queryClient: QueryClient, href: string): Promise<Me> {

@@ -3,10 +3,12 @@ import { useNavigation } from "./account-in-view.ts";
 import styles from "./keys-help.module.css";
 
 const GENERAL = [
-  { keys: ["Ctrl", "K"], text: "Find pages, keys, models and request ids" },
+  { keys: ["Ctrl", "K"], text: "Find pages, keys, models and request ids, and act" },
   { keys: ["?"], text: "Show these keys" },
   { keys: ["Esc"], text: "Close what is open" },
   { keys: ["←", "→"], text: "Move the reading of a chart that has the focus" },
+  { keys: ["Shift", "←", "→"], text: "Mark a range of the chart" },
+  { keys: ["Enter"], text: "Open the requests of a bar, or the range that is marked" },
 ];
 
 /** The keys of the keyboard that do something. */

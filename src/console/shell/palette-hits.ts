@@ -10,6 +10,9 @@ export interface Hit {
   readonly icon: IconName;
   readonly to: string;
   readonly params: Readonly<Record<string, string>>;
+  readonly search?: Readonly<Record<string, string>>;
+  /** What is done instead of going somewhere. */
+  readonly run?: () => void;
 }
 
 /** What the server found. */
@@ -46,14 +49,13 @@ export function matchPages(
   text: string,
   { account, groups }: { readonly account: string; readonly groups: readonly NavGroup[] },
 ): readonly Hit[] {
-  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   const pages = groups.flatMap(({ title, pages: all }) => all.map((page) => ({ ...page, group: title })));
   const own = [
     { to: "/profile", text: "Profile and sessions", icon: "person", group: "Own" },
     { to: "/api/docs", text: "API description", icon: "api", group: "Own" },
   ] as const;
   return [...pages, ...own]
-    .filter((page) => words.every((word) => `${page.text} ${page.group}`.toLowerCase().includes(word)))
+    .filter((page) => hasWords(`${page.text} ${page.group}`, text))
     .map((page) => ({
       id: `page-${page.to}`,
       title: page.text,
@@ -62,4 +64,17 @@ export function matchPages(
       to: page.to ?? "/",
       params: { account },
     }));
+}
+
+/** Whether a line has every word of a text, in any case. */
+export function hasWords(line: string, text: string): boolean {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  return words.every((word) => line.toLowerCase().includes(word));
+}
+
+/** Lines that begin with the text come first. */
+export function rankHits(hits: readonly Hit[], text: string): readonly Hit[] {
+  const start = text.trim().toLowerCase();
+  const rank = ({ title }: Hit) => (start !== "" && title.toLowerCase().startsWith(start) ? 0 : 1);
+  return hits.toSorted((one, other) => rank(one) - rank(other));
 }

@@ -1,13 +1,13 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { Link, useNavigate } from "@tanstack/react-router";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import { api, call } from "../api.ts";
 import { Disclosure } from "../parts/disclosure.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { accountNowQuery, useMe } from "../session.ts";
 import { type AccountInView, useAccountInView, useNavigation } from "./account-in-view.ts";
 import { Brand } from "./brand.tsx";
 import type { NavPage } from "./navigation.ts";
+import { applyTheme, readTheme, THEMES, type Theme, useSignOut } from "./person-actions.ts";
 import styles from "./side-navigation.module.css";
 
 /** Account switcher, pages by role, and the person's own menu. */
@@ -113,11 +113,6 @@ function UnreadCount({ account }: { readonly account: string }) {
   );
 }
 
-const THEMES = ["system", "light", "dark"] as const;
-const THEME_KEY = "tollgate-theme";
-
-type Theme = (typeof THEMES)[number];
-
 /** Profile, theme, API and sign-out. */
 function PersonMenu() {
   const { person } = useMe();
@@ -178,15 +173,7 @@ function ThemeSwitch() {
 }
 
 function SignOut() {
-  const queryClient = useQueryClient();
-  const navigate = useNavigate();
-  const signOut = useMutation({
-    mutationFn: () => call(() => api["sign-out"].post({})),
-    onSettled: async () => {
-      await navigate({ to: "/sign-in" });
-      queryClient.clear();
-    },
-  });
+  const signOut = useSignOut();
   return (
     <button
       type="button"
@@ -197,19 +184,4 @@ function SignOut() {
       <Icon name="leave" /> Sign out
     </button>
   );
-}
-
-function readTheme(): Theme {
-  const stored = localStorage.getItem(THEME_KEY);
-  return stored === "light" || stored === "dark" ? stored : "system";
-}
-
-function applyTheme(theme: Theme): void {
-  if (theme === "system") {
-    localStorage.removeItem(THEME_KEY);
-    delete document.documentElement.dataset.theme;
-    return;
-  }
-  localStorage.setItem(THEME_KEY, theme);
-  document.documentElement.dataset.theme = theme;
 }

@@ -1,19 +1,28 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
-import { type ReactNode, useEffect, useRef } from "react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
 import { api, call } from "../api.ts";
-import { localise } from "../format.ts";
+import { formatCents, localise, plural, readUsd } from "../format.ts";
 import { Button, ButtonLink } from "../parts/button.tsx";
 import { classes } from "../parts/classes.ts";
 import { Time } from "../parts/time.tsx";
 import { showToast } from "../parts/toast.tsx";
-import { useAwaySince } from "../reachable.ts";
-import { accountNowQuery, useIsInAccount, useMay, useMe } from "../session.ts";
+import { lastAnswerAt, useAway } from "../reachable.ts";
+import {
+  type AccountNow,
+  accountNowQuery,
+  operatorNowQuery,
+  useIsInAccount,
+  useMay,
+  useMe,
+} from "../session.ts";
+import { formatTime } from "../times.ts";
 import styles from "./shell.module.css";
 
-/** What concerns every page, above all of them: the server is away, requests are refused, an operator acts. */
+/** What concerns every page, above all of them: what is away, refused, about to end, or resting, and where an operator acts. */
 export function Strips() {
   const isInAccount = useIsInAccount();
+  const { person } = useMe();
   const { account } = useParams({ strict: false });
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -29,14 +38,15 @@ export function Strips() {
   return (
     <div ref={place} className={styles.strips}>
       <AwayStrip />
-      {account !== undefined && isInAccount && <RefusedStrip account={account} />}
+      {account !== undefined && isInAccount && <AccountStrip account={account} />}
+      {person.is_operator && <RestingStrip />}
       <ActingStrip />
     </div>
   );
 }
 
 interface StripProps {
-  /** Of a failure in red; of a state that was chosen in yellow. */
+  /** Of a failure in red; of what may become one, and of a state that was chosen, in yellow. */
   readonly tone: "bad" | "warn";
   /** An alert is read aloud at once. */
   readonly role: "alert" | "status";
@@ -53,43 +63,134 @@ function Strip({ tone, role, children, action }: StripProps) {
   );
 }
 
+const AWAY = {
+  gateway: "The gateway cannot be reached.",
+  database: "The database does not answer.",
+};
+
 function AwayStrip() {
-  const sinceMs = useAwaySince();
-  if (sinceMs === undefined) return null;
+  const away = useAway();
+  if (!away) return null;
+  const at = new Date(lastAnswerAt()).toISOString();
   return (
     <Strip tone="bad" role="alert">
-      The gateway cannot be reached. Figures are of <Time at={new Date(sinceMs).toISOString()} as="minute" />.
-      The page tries again by itself.
+      {AWAY[away]} Figures are of <Time at={at} />
+      <Age since={at} />. The page tries again by itself.
     </Strip>
   );
 }
 
-function RefusedStrip({ account }: { readonly account: string }) {
-  const refusal = useQuery(accountNowQuery(account)).data?.next_refusal;
-  const mayTopUp = useMay("wallet.write");
-  if (!refusal) return null;
-  const isOfMoney = refusal.code === "insufficient_balance";
+const AGE_EVERY_MS = 15_000;
+
+/** How old something is. It moves on, so that it is not read aloud each time. */
+function Age({ since }: { readonly since: string }) {
+  const [, setCount] = useState(0);
+  useEffect(() => {
+    const timer = setInterval(() => setCount((count) => count + 1), AGE_EVERY_MS);
+    return () => clearInterval(timer);
+  }, []);
+  return <span aria-hidden="true">, {formatTime(since, "relative")}</span>;
+}
+
+/** The worst of what concerns an account: every request is refused, some were, or the money will soon be spent. */
+function AccountStrip({ account }: { readonly account: string }) {
+  const { data } = useQuery(accountNowQuery(account));
+  if (!data) return null;
+  const { next_refusal: refusal, recently_refused: refused, wallet } = data;
+  if (refusal) {
+    const isOfMoney = refusal.code === "insufficient_balance";
+    return (
+      <Strip tone="bad" role="status" action={isOfMoney && <ToWallet account={account} />}>
+        <strong>Requests are being refused.</strong> {localise(refusal.text)}{" "}
+        {!isOfMoney && "Ask the operator of this platform."}
+      </Strip>
+    );
+  }
+  if (refused) return <RecentlyRefused account={account} refused={refused} />;
+  if (wallet?.runway_days === null || wallet?.runway_days === undefined || wallet.runway_days >= 1)
+    return null;
   return (
-    <Strip
-      tone="bad"
-      role="status"
-      action={
-        isOfMoney && (
-          <ButtonLink
-            size="small"
-            to="/accounts/$account/wallet"
-            params={{ account }}
-            search={mayTopUp ? { topup: "1" } : {}}
-          >
-            {mayTopUp ? "Top up" : "Wallet"}
-          </ButtonLink>
-        )
-      }
-    >
-      <strong>Requests are being refused.</strong> {localise(refusal.text)}{" "}
-      {!isOfMoney && "Ask the operator of this platform."}
+    <Strip tone="warn" role="status" action={<ToWallet account={account} />}>
+      {formatCents(readUsd(wallet.available_usd))} are left in the wallet: under a day at the rate of the last
+      7 days.
     </Strip>
   );
+}
+
+function ToWallet({ account }: { readonly account: string }) {
+  const mayTopUp = useMay("wallet.write");
+  return (
+    <ButtonLink
+      size="small"
+      to="/accounts/$account/wallet"
+      params={{ account }}
+      search={mayTopUp ? { topup: "1" } : {}}
+    >
+      {mayTopUp ? "Top up" : "Wallet"}
+    </ButtonLink>
+  );
+}
+
+interface RecentlyRefusedProps {
+  readonly account: string;
+  readonly refused: NonNullable<AccountNow["recently_refused"]>;
+}
+
+function RecentlyRefused({ account, refused }: RecentlyRefusedProps) {
+  const { count, request_id: request, key_name: key, code } = refused;
+  return (
+    <Strip
+      tone="warn"
+      role="status"
+      action={
+        <ButtonLink size="small" to="/accounts/$account/refusals/$request" params={{ account, request }}>
+          See why
+        </ButtonLink>
+      }
+    >
+      {plural(count, "request was", "requests were")} refused in the last 10 minutes, the newest
+      {key && ` of the key “${key}”`} with {code.replaceAll("_", " ")}.
+    </Strip>
+  );
+}
+
+/** The upstreams that take no calls, for operators. */
+function RestingStrip() {
+  const { data } = useQuery(operatorNowQuery);
+  const [first, ...others] = data?.resting ?? [];
+  if (!first) return null;
+  const { name, is_forced: isForced, is_rejected: isRejected, until } = first;
+  return (
+    <Strip
+      tone="warn"
+      role="status"
+      action={
+        <ButtonLink size="small" to="/operator/health">
+          Health
+        </ButtonLink>
+      }
+    >
+      The upstream “{name}” {describeRest({ isForced, isRejected })}
+      {until && !isForced && (
+        <>
+          {" "}
+          until <Time at={until} as="moment" />
+        </>
+      )}
+      .{others.length > 0 && ` So ${plural(others.length, "other does", "others do")}.`}
+    </Strip>
+  );
+}
+
+function describeRest({
+  isForced,
+  isRejected,
+}: {
+  readonly isForced: boolean;
+  readonly isRejected: boolean;
+}) {
+  if (isForced) return "rests: an operator opened its circuit";
+  return isRejected ? "rests: it rejects its key" : "rests";
 }
 
 function ActingStrip() {

@@ -33,6 +33,12 @@ export const pageQuery = t.Object({
   size: t.Optional(t.Integer({ minimum: 1, maximum: 200 })),
 });
 
+/** The order of a list: one of the names, with "-" before it for the largest first. */
+export function sortOf(...names: readonly string[]) {
+  const orders = names.map((name) => `${name}, -${name}`).join(", ");
+  return t.Optional(t.String({ maxLength: 32, description: `Order: ${orders}` }));
+}
+
 /** The envelope of every error. `code` is one of the error contract. */
 export const errorEnvelope = t.Object({
   error: t.Object({ message: t.String(), type: t.String(), code: t.String() }),

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { DownloadLink } from "../../parts/button.tsx";
 import { SearchField, Select } from "../../parts/filters.tsx";
+import { ViewLink } from "../../parts/list-table.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { RangePicker } from "../../parts/range-picker.tsx";
 import styles from "../../parts/stack.module.css";
@@ -105,6 +106,7 @@ function TrailFilters({ search, isPlatform }: { search: TrailSearch; isPlatform:
           void navigate({ to: ".", search: withSearch(change) });
         }}
       />
+      <ViewLink />
     </div>
   );
 }

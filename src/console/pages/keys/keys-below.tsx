@@ -1,5 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
-import { type Column, DataTable } from "../../parts/data-table.tsx";
+import { readUsd } from "../../format.ts";
+import type { Column } from "../../parts/data-table.tsx";
+import { ListTable } from "../../parts/list-table.tsx";
 import { Empty } from "../../parts/loaded.tsx";
 import { Money } from "../../parts/money.tsx";
 import { Panel } from "../../parts/panel.tsx";
@@ -12,6 +14,7 @@ import { KeyState } from "./key-parts.tsx";
 const COLUMNS: readonly Column<ListedKey>[] = [
   {
     id: "name",
+    order: ({ name }) => name,
     header: "Key",
     cell: ({ name, hint, state }) => (
       <span className={stack.named}>
@@ -27,6 +30,7 @@ const COLUMNS: readonly Column<ListedKey>[] = [
   },
   {
     id: "limit",
+    order: ({ spending_limit }) => spending_limit && readUsd(spending_limit.remaining_usd),
     header: "Spending limit",
     cell: ({ name, spending_limit }) =>
       spending_limit ? (
@@ -37,12 +41,14 @@ const COLUMNS: readonly Column<ListedKey>[] = [
   },
   {
     id: "spent",
+    order: ({ spent_30d_usd }) => readUsd(spent_30d_usd),
     header: "Spent in 30 d",
     align: "end",
     cell: ({ spent_30d_usd }) => <Money usd={spent_30d_usd} />,
   },
   {
     id: "ends",
+    order: ({ expires_at, revoked_at }) => revoked_at ?? expires_at,
     header: "Ends",
     isNarrow: true,
     cell: ({ expires_at, revoked_at }) => {
@@ -66,7 +72,10 @@ export function KeysBelow({ account, shown }: { readonly account: string; readon
       }
       isFlush
     >
-      <DataTable
+      <ListTable
+        name="below"
+        searchBy={({ name, hint }) => [name, hint]}
+        searchLabel="Name or hint"
         caption="Keys below this key"
         columns={COLUMNS}
         rowKey={({ id }) => id}

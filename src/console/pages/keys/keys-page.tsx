@@ -2,9 +2,10 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { api, call } from "../../api.ts";
 import { Button } from "../../parts/button.tsx";
-import { type Column, DataTable, Pager } from "../../parts/data-table.tsx";
+import { type Column, Pager } from "../../parts/data-table.tsx";
 import { FormDialog } from "../../parts/dialog.tsx";
 import { SearchField, Select } from "../../parts/filters.tsx";
+import { ListTable } from "../../parts/list-table.tsx";
 import { Empty } from "../../parts/loaded.tsx";
 import { Money } from "../../parts/money.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
@@ -30,12 +31,13 @@ const STATES = [
 ] as const;
 
 const COLUMNS: readonly Column<ListedKey>[] = [
-  { id: "name", header: "Key", cell: (key) => <Named {...key} /> },
+  { id: "name", order: "server", header: "Key", cell: (key) => <Named {...key} /> },
   { id: "next", header: "Next request", cell: (key) => <NextRequest {...key} /> },
   { id: "limit", header: "Spending limit", cell: (key) => <SpendingLimit {...key} /> },
   { id: "rates", header: "This minute", cell: (key) => <Rates {...key} /> },
   {
     id: "spent",
+    order: "server",
     header: "Spent in 30 d",
     align: "end",
     cell: ({ spent_30d_usd }) => <Money usd={spent_30d_usd} />,
@@ -100,18 +102,20 @@ export function KeysPage() {
       <PageHeader title="Keys" note="A key opens the models of this account, within its limits.">
         {!isEmpty && create}
       </PageHeader>
-      <div className={styles.filters}>
-        <Select
-          label="State"
-          value={STATES.find(({ value }) => value === search.state)?.value ?? "active"}
-          options={STATES}
-          onChange={(value) => set("state", value === "active" ? "" : value)}
-        />
-        <SearchField name="q" value={search.q} label="Name or hint" />
-      </div>
       <Panel isFlush>
-        <DataTable
+        <ListTable
           caption="Keys"
+          filters={
+            <>
+              <Select
+                label="State"
+                value={STATES.find(({ value }) => value === search.state)?.value ?? "active"}
+                options={STATES}
+                onChange={(value) => set("state", value === "active" ? "" : value)}
+              />
+              <SearchField name="q" value={search.q} label="Name or hint" />
+            </>
+          }
           columns={COLUMNS}
           rowKey={({ id }) => id}
           rowLink={({ id }) => ({ to: "/accounts/$account/keys/$key", params: { account, key: id } })}

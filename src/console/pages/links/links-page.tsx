@@ -3,8 +3,9 @@ import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
-import { type Column, DataTable } from "../../parts/data-table.tsx";
+import type { Column } from "../../parts/data-table.tsx";
 import { describeShown, NewLink, RevokeLink } from "../../parts/link-dialogs.tsx";
+import { ListTable } from "../../parts/list-table.tsx";
 import { Empty } from "../../parts/loaded.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { Panel } from "../../parts/panel.tsx";
@@ -18,6 +19,7 @@ const route = getRouteApi("/shell/accounts/$account/links");
 const COLUMNS: readonly Column<SharedLink>[] = [
   {
     id: "shows",
+    order: titleOfShown,
     header: "Shows",
     cell: (link) => (
       <span className={styles.named}>
@@ -28,12 +30,14 @@ const COLUMNS: readonly Column<SharedLink>[] = [
   },
   {
     id: "state",
+    order: ({ state }) => state,
     header: "State",
     isNarrow: true,
     cell: ({ state }) => <Badge tone={state === "active" ? "good" : "neutral"}>{state}</Badge>,
   },
   {
     id: "created",
+    order: ({ created_at }) => created_at,
     header: "Created",
     isNarrow: true,
     cell: ({ created_at, created_by }) => (
@@ -43,7 +47,13 @@ const COLUMNS: readonly Column<SharedLink>[] = [
       </span>
     ),
   },
-  { id: "expires", header: "Expires", isNarrow: true, cell: ({ expires_at }) => <Time at={expires_at} /> },
+  {
+    id: "expires",
+    order: ({ expires_at }) => expires_at,
+    header: "Expires",
+    isNarrow: true,
+    cell: ({ expires_at }) => <Time at={expires_at} />,
+  },
 ];
 
 function titleOfShown(link: SharedLink): string {
@@ -71,7 +81,9 @@ export function LinksPage() {
         )}
       </PageHeader>
       <Panel isFlush>
-        <DataTable
+        <ListTable
+          searchBy={(link) => [titleOfShown(link), link.created_by, link.state]}
+          searchLabel="What it shows, state or person"
           caption="Shared links"
           columns={mayWrite ? [...COLUMNS, revokeColumn(setChosen)] : COLUMNS}
           rowKey={({ id }) => id}

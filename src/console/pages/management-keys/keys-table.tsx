@@ -1,8 +1,9 @@
 import { useState } from "react";
 import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
-import { type Column, DataTable } from "../../parts/data-table.tsx";
+import type { Column } from "../../parts/data-table.tsx";
 import { Confirm } from "../../parts/dialog.tsx";
+import { ListTable } from "../../parts/list-table.tsx";
 import { type Asked, Empty } from "../../parts/loaded.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import styles from "../../parts/stack.module.css";
@@ -41,7 +42,9 @@ export function KeysTable({ list, queryKey, revoke }: KeysTableProps) {
   });
   return (
     <Panel isFlush>
-      <DataTable
+      <ListTable
+        searchBy={({ name, hint, role, state }) => [name, hint, role, state]}
+        searchLabel="Name, role or state"
         caption="Management keys"
         columns={revoke ? [...COLUMNS, revokeColumn(setChosen)] : COLUMNS}
         rowKey={({ id }) => id}
@@ -71,6 +74,7 @@ export function KeysTable({ list, queryKey, revoke }: KeysTableProps) {
 const COLUMNS: readonly Column<ManagementKey>[] = [
   {
     id: "name",
+    order: ({ name }) => name,
     header: "Key",
     cell: ({ name, hint, state }) => (
       <span className={styles.named}>
@@ -82,15 +86,22 @@ const COLUMNS: readonly Column<ManagementKey>[] = [
       </span>
     ),
   },
-  { id: "role", header: "Role", cell: ({ role }) => titleOf(role) },
-  { id: "created", header: "Created", cell: ({ created_at }) => <Time at={created_at} as="date" /> },
+  { id: "role", order: ({ role }) => role, header: "Role", cell: ({ role }) => titleOf(role) },
+  {
+    id: "created",
+    order: ({ created_at }) => created_at,
+    header: "Created",
+    cell: ({ created_at }) => <Time at={created_at} as="date" />,
+  },
   {
     id: "used",
+    order: ({ last_used_at }) => last_used_at,
     header: "Last used",
     cell: ({ last_used_at }) => (last_used_at ? <Time at={last_used_at} as="relative" /> : "never"),
   },
   {
     id: "expires",
+    order: ({ expires_at }) => expires_at,
     header: "Expires",
     cell: ({ expires_at }) => (expires_at ? <Time at={expires_at} as="date" /> : "never"),
   },

@@ -1,7 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { Badge } from "../../parts/badge.tsx";
-import { type Column, DataTable } from "../../parts/data-table.tsx";
+import type { Column } from "../../parts/data-table.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
+import { ListTable } from "../../parts/list-table.tsx";
 import { Empty } from "../../parts/loaded.tsx";
 import styles from "../../parts/stack.module.css";
 import { Time } from "../../parts/time.tsx";
@@ -26,7 +27,8 @@ export function Deliveries({ account, rule, onClose }: DeliveriesProps) {
       isWide
       onClose={onClose}
     >
-      <DataTable
+      <ListTable
+        name="deliveries"
         caption="Deliveries"
         columns={COLUMNS}
         rowKey={({ id }) => id}
@@ -51,6 +53,7 @@ const STATES = {
 const COLUMNS: readonly Column<Delivery>[] = [
   {
     id: "target",
+    order: ({ target }) => target,
     header: "To",
     cell: ({ target, channel }) => (
       <span className={styles.named}>
@@ -61,12 +64,14 @@ const COLUMNS: readonly Column<Delivery>[] = [
   },
   {
     id: "state",
+    order: ({ state }) => state,
     header: "State",
     isNarrow: true,
     cell: ({ state }) => <Badge tone={STATES[state].tone}>{STATES[state].text}</Badge>,
   },
   {
     id: "attempts",
+    order: ({ attempts }) => attempts,
     header: "Tries",
     align: "end",
     cell: ({ attempts }) => `${attempts} of ${TRIES_MAX}`,
@@ -74,6 +79,7 @@ const COLUMNS: readonly Column<Delivery>[] = [
   { id: "status", header: "Last answer", isNarrow: true, cell: describeAnswer },
   {
     id: "created",
+    order: ({ created_at }) => created_at,
     header: "Ordered",
     isNarrow: true,
     cell: ({ created_at }) => <Time at={created_at} as="relative" />,

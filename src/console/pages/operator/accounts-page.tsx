@@ -5,10 +5,11 @@ import { api, call } from "../../api.ts";
 import { formatCount } from "../../format.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
-import { type Column, DataTable, Pager } from "../../parts/data-table.tsx";
+import { type Column, Pager } from "../../parts/data-table.tsx";
 import { FormDialog } from "../../parts/dialog.tsx";
 import { Field, type FormValues } from "../../parts/field.tsx";
 import { SearchField } from "../../parts/filters.tsx";
+import { ListTable } from "../../parts/list-table.tsx";
 import { Empty } from "../../parts/loaded.tsx";
 import { Menu } from "../../parts/menu.tsx";
 import { Available, Money } from "../../parts/money.tsx";
@@ -36,12 +37,10 @@ export function OperatorAccountsPage() {
           New account
         </Button>
       </PageHeader>
-      <div className={styles.filters}>
-        <SearchField name="q" value={search.q} label="Name, id or e-mail" />
-      </div>
       <Panel isFlush>
-        <DataTable
+        <ListTable
           caption="Accounts"
+          filters={<SearchField name="q" value={search.q} label="Name, id or e-mail" />}
           columns={columnsWith(setTask)}
           rowKey={({ id }) => id}
           empty={
@@ -66,6 +65,7 @@ function columnsWith(start: (task: AccountTask) => void): readonly Column<Listed
   return [
     {
       id: "name",
+      order: "server",
       header: "Account",
       cell: ({ name, id, email, state, markup }) => (
         <span className={styles.named} title={id}>
@@ -125,6 +125,7 @@ function isOfHour(at: string): boolean {
 const MONEY: readonly Column<ListedAccount>[] = [
   {
     id: "available",
+    order: "server",
     header: "Available",
     align: "end",
     cell: ({ available_usd }) => <Available usd={available_usd} />,
@@ -132,12 +133,14 @@ const MONEY: readonly Column<ListedAccount>[] = [
   { id: "held", header: "Held", align: "end", cell: ({ held_usd }) => <Money usd={held_usd} /> },
   {
     id: "spent",
+    order: "server",
     header: "Spent in 30 d",
     align: "end",
     cell: ({ spent_30d_usd }) => <Money usd={spent_30d_usd} />,
   },
   {
     id: "requests",
+    order: "server",
     header: "Requests in 30 d",
     align: "end",
     cell: ({ requests_30d }) => formatCount(requests_30d),

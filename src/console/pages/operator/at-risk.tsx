@@ -2,8 +2,9 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { formatCount, localise } from "../../format.ts";
 import { Badge, type Tone } from "../../parts/badge.tsx";
-import { type Column, DataTable } from "../../parts/data-table.tsx";
+import type { Column } from "../../parts/data-table.tsx";
 import { Select } from "../../parts/filters.tsx";
+import { ListTable } from "../../parts/list-table.tsx";
 import { Empty } from "../../parts/loaded.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import styles from "../../parts/stack.module.css";
@@ -46,7 +47,14 @@ export function AtRiskAccounts() {
         <span className={styles.soft}>{list.data && `${formatCount(list.data.total)} accounts`}</span>
       </div>
       <Panel isFlush>
-        <DataTable
+        <ListTable
+          searchBy={({ account_name, account_id, plan, risks }) => [
+            account_name,
+            account_id,
+            plan?.name,
+            ...risks.map(({ kind }) => RISK_KINDS[kind]),
+          ]}
+          searchLabel="Account, plan or reason"
           caption="Accounts at risk"
           columns={RISK_COLUMNS}
           rowKey={({ account_id }) => account_id}
@@ -61,6 +69,7 @@ export function AtRiskAccounts() {
 const RISK_COLUMNS: readonly Column<AtRisk>[] = [
   {
     id: "account",
+    order: ({ account_name }) => account_name,
     header: "Account",
     cell: ({ account_id, account_name, plan }) => (
       <span className={styles.named}>
@@ -84,5 +93,11 @@ const RISK_COLUMNS: readonly Column<AtRisk>[] = [
       </span>
     ),
   },
-  { id: "next", header: "Next period or end", isNarrow: true, cell: ({ next_at }) => <Time at={next_at} /> },
+  {
+    id: "next",
+    order: ({ next_at }) => next_at,
+    header: "Next period or end",
+    isNarrow: true,
+    cell: ({ next_at }) => <Time at={next_at} />,
+  },
 ];

@@ -4,9 +4,10 @@ import { useState } from "react";
 import { api, call } from "../../api.ts";
 import { formatCount } from "../../format.ts";
 import { Badge } from "../../parts/badge.tsx";
-import { type Column, DataTable, Pager } from "../../parts/data-table.tsx";
+import { type Column, Pager } from "../../parts/data-table.tsx";
 import { Confirm } from "../../parts/dialog.tsx";
 import { SearchField } from "../../parts/filters.tsx";
+import { ListTable } from "../../parts/list-table.tsx";
 import { Empty } from "../../parts/loaded.tsx";
 import { Menu } from "../../parts/menu.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
@@ -32,12 +33,11 @@ export function OperatorPeoplePage() {
   const list = useQuery(peopleQuery(search));
   return (
     <div className={styles.page}>
-      <PageHeader title="People" note="Everybody who can sign in to this console.">
-        <SearchField name="q" value={search.q} label="Name or e-mail" />
-      </PageHeader>
+      <PageHeader title="People" note="Everybody who can sign in to this console." />
       <Panel isFlush>
-        <DataTable
+        <ListTable
           caption="People"
+          filters={<SearchField name="q" value={search.q} label="Name or e-mail" />}
           columns={[...columnsFor(me.id), actionsColumn(me.id, setTask)]}
           rowKey={({ id }) => id}
           empty={<Empty icon="search" title="Nobody matches" />}
@@ -58,6 +58,7 @@ export function OperatorPeoplePage() {
 const columnsFor = (myId: string): readonly Column<Person>[] => [
   {
     id: "name",
+    order: "server",
     header: "Person",
     cell: ({ id, name, email, is_operator }) => (
       <span className={styles.named}>

@@ -3,8 +3,9 @@ import { api, call } from "../../api.ts";
 import { formatCount, formatPercent } from "../../format.ts";
 import { Badge, type Tone } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
-import { type Column, DataTable } from "../../parts/data-table.tsx";
+import type { Column } from "../../parts/data-table.tsx";
 import { Confirm } from "../../parts/dialog.tsx";
+import { ListTable } from "../../parts/list-table.tsx";
 import { Empty } from "../../parts/loaded.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import styles from "../../parts/stack.module.css";
@@ -80,7 +81,9 @@ export function Upstreams({ upstreams }: { readonly upstreams: readonly Upstream
       note="An open circuit gets single probes, and requests that have no other route."
       isFlush
     >
-      <DataTable
+      <ListTable
+        name="upstreams"
+        searchBy={({ name, models }) => [name, ...models]}
         caption="Upstreams"
         columns={columns}
         rows={upstreams?.flatMap(rowsOf)}
@@ -96,6 +99,7 @@ export function Upstreams({ upstreams }: { readonly upstreams: readonly Upstream
 const COLUMNS: readonly Column<Row>[] = [
   {
     id: "name",
+    order: ({ name }) => name,
     header: "Upstream",
     cell: ({ name, label, models }) => (
       <span className={styles.named}>

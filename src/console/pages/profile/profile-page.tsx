@@ -4,9 +4,10 @@ import { useRef, useState } from "react";
 import { ApiError, api, call } from "../../api.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
-import { type Column, DataTable } from "../../parts/data-table.tsx";
+import type { Column } from "../../parts/data-table.tsx";
 import { FormDialog } from "../../parts/dialog.tsx";
 import { Failure, Field, Form, readForm } from "../../parts/field.tsx";
+import { ListTable } from "../../parts/list-table.tsx";
 import { Empty } from "../../parts/loaded.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { Panel } from "../../parts/panel.tsx";
@@ -128,8 +129,8 @@ function Password() {
 type Membership = Me["accounts"][number];
 
 const COLUMNS: readonly Column<Membership>[] = [
-  { id: "name", header: "Account", cell: ({ name }) => name },
-  { id: "role", header: "Your role", cell: ({ role }) => titleOf(role) },
+  { id: "name", order: ({ name }) => name, header: "Account", cell: ({ name }) => name },
+  { id: "role", order: ({ role }) => role, header: "Your role", cell: ({ role }) => titleOf(role) },
   {
     id: "state",
     header: "State",
@@ -155,7 +156,10 @@ function Accounts() {
         )
       }
     >
-      <DataTable
+      <ListTable
+        name="accounts"
+        searchBy={({ name, role }) => [name, role]}
+        searchLabel="Account"
         caption="Accounts"
         columns={COLUMNS}
         rows={accounts}

@@ -2,7 +2,8 @@ import { useQuery } from "@tanstack/react-query";
 import { api, call } from "../../api.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
-import { type Column, DataTable } from "../../parts/data-table.tsx";
+import type { Column } from "../../parts/data-table.tsx";
+import { ListTable } from "../../parts/list-table.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Time } from "../../parts/time.tsx";
 import { useAction } from "../../use-action.ts";
@@ -41,7 +42,8 @@ export function Sessions() {
         )
       }
     >
-      <DataTable
+      <ListTable
+        name="sessions"
         caption="Sessions"
         columns={columnsWith((id) => end.mutate(id))}
         rowKey={({ id }) => id}
@@ -57,6 +59,7 @@ function columnsWith(end: (id: string) => void): readonly Column<Session>[] {
   return [
     {
       id: "agent",
+      order: ({ agent }) => describeAgent(agent),
       header: "Browser",
       cell: ({ agent, address }) => (
         <span className={styles.agent} title={agent ?? ""}>
@@ -65,9 +68,24 @@ function columnsWith(end: (id: string) => void): readonly Column<Session>[] {
         </span>
       ),
     },
-    { id: "seen", header: "Last seen", cell: ({ last_seen_at }) => <Time at={last_seen_at} as="relative" /> },
-    { id: "created", header: "Signed in", cell: ({ created_at }) => <Time at={created_at} /> },
-    { id: "expires", header: "Ends", cell: ({ expires_at }) => <Time at={expires_at} as="date" /> },
+    {
+      id: "seen",
+      order: ({ last_seen_at }) => last_seen_at,
+      header: "Last seen",
+      cell: ({ last_seen_at }) => <Time at={last_seen_at} as="relative" />,
+    },
+    {
+      id: "created",
+      order: ({ created_at }) => created_at,
+      header: "Signed in",
+      cell: ({ created_at }) => <Time at={created_at} />,
+    },
+    {
+      id: "expires",
+      order: ({ expires_at }) => expires_at,
+      header: "Ends",
+      cell: ({ expires_at }) => <Time at={expires_at} as="date" />,
+    },
     {
       id: "end",
       header: "",

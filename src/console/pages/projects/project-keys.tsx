@@ -1,8 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { formatCount } from "../../format.ts";
+import { formatCount, readUsd } from "../../format.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
+import { ListTable } from "../../parts/list-table.tsx";
 import { Empty } from "../../parts/loaded.tsx";
 import { Money } from "../../parts/money.tsx";
 import { Panel } from "../../parts/panel.tsx";
@@ -26,6 +27,7 @@ interface PartProps {
 const KEY_COLUMNS: readonly Column<ListedKey>[] = [
   {
     id: "name",
+    order: ({ name }) => name,
     header: "Key",
     cell: ({ name, hint, created_by, next_refusal }) => (
       <span className={styles.named}>
@@ -42,6 +44,7 @@ const KEY_COLUMNS: readonly Column<ListedKey>[] = [
   },
   {
     id: "limit",
+    order: ({ spending_limit }) => spending_limit && readUsd(spending_limit.remaining_usd),
     header: "Spending limit",
     cell: ({ name, spending_limit }) =>
       spending_limit ? (
@@ -52,12 +55,14 @@ const KEY_COLUMNS: readonly Column<ListedKey>[] = [
   },
   {
     id: "spent",
+    order: ({ spent_30d_usd }) => readUsd(spent_30d_usd),
     header: "Spent in 30 d",
     align: "end",
     cell: ({ spent_30d_usd }) => <Money usd={spent_30d_usd} />,
   },
   {
     id: "used",
+    order: ({ last_used_at }) => last_used_at,
     header: "Last used",
     isNarrow: true,
     cell: ({ last_used_at }) => (last_used_at ? <Time at={last_used_at} as="relative" /> : "never"),
@@ -78,7 +83,10 @@ export function ProjectKeys({ account, project: { id } }: PartProps) {
         </Link>
       }
     >
-      <DataTable
+      <ListTable
+        name="keys"
+        searchBy={({ name, hint, created_by }) => [name, hint, created_by?.name]}
+        searchLabel="Name, hint or person"
         caption="Keys of the project"
         columns={KEY_COLUMNS}
         rowKey={(key) => key.id}

@@ -1,8 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Button } from "../../parts/button.tsx";
-import { type Column, DataTable } from "../../parts/data-table.tsx";
+import type { Column } from "../../parts/data-table.tsx";
 import { NewLink, RevokeLink } from "../../parts/link-dialogs.tsx";
+import { ListTable } from "../../parts/list-table.tsx";
 import { Empty } from "../../parts/loaded.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import styles from "../../parts/stack.module.css";
@@ -36,7 +37,8 @@ export function ProjectLinks({ account, project }: LinksProps) {
       isFlush
       actions={mayWrite && share}
     >
-      <DataTable
+      <ListTable
+        name="links"
         caption="Links to this project"
         columns={columns}
         rowKey={({ id }) => id}
@@ -57,6 +59,7 @@ export function ProjectLinks({ account, project }: LinksProps) {
 const COLUMNS: readonly Column<SharedLink>[] = [
   {
     id: "created",
+    order: ({ created_at }) => created_at,
     header: "Made",
     cell: ({ created_at, created_by, shows_names }) => (
       <span className={styles.named}>
@@ -67,7 +70,13 @@ const COLUMNS: readonly Column<SharedLink>[] = [
       </span>
     ),
   },
-  { id: "expires", header: "Expires", isNarrow: true, cell: ({ expires_at }) => <Time at={expires_at} /> },
+  {
+    id: "expires",
+    order: ({ expires_at }) => expires_at,
+    header: "Expires",
+    isNarrow: true,
+    cell: ({ expires_at }) => <Time at={expires_at} />,
+  },
 ];
 
 function revokeColumn(choose: (link: SharedLink) => void): Column<SharedLink> {

@@ -1,7 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { formatCompact, formatCount, formatPercent, plural, usdNumber } from "../../format.ts";
-import { type Column, DataTable } from "../../parts/data-table.tsx";
+import { formatCompact, formatCount, formatPercent, plural, readUsd, usdNumber } from "../../format.ts";
+import type { Column } from "../../parts/data-table.tsx";
+import { ListTable } from "../../parts/list-table.tsx";
 import { Empty } from "../../parts/loaded.tsx";
 import { Money } from "../../parts/money.tsx";
 import { Panel } from "../../parts/panel.tsx";
@@ -88,7 +89,10 @@ function Spenders({ account, project, group }: SpendersProps & { readonly group:
   const query = useQuery(projectUsageQuery(account, project.id, group.id));
   const others = query.data?.others;
   return (
-    <DataTable
+    <ListTable
+      name="spenders"
+      searchBy={({ id, name }) => [name, id]}
+      searchLabel="Name or id"
       caption={`Usage of the project by ${group.one}`}
       columns={columnsOf(group, {
         total: query.data?.total.cost_usd ?? "0",
@@ -138,6 +142,7 @@ function columnsOf(group: Group, { total, hasLimit }: Shown): readonly Column<Pr
   return [
     {
       id: "name",
+      order: ({ name, id }) => name ?? id,
       header: capital(group.one),
       cell: ({ id, name }) =>
         id === null ? (
@@ -146,11 +151,24 @@ function columnsOf(group: Group, { total, hasLimit }: Shown): readonly Column<Pr
           <span className={styles.id}>{name ?? id}</span>
         ),
     },
-    { id: "cost", header: "Cost", align: "end", cell: ({ cost_usd }) => <Money usd={cost_usd} /> },
+    {
+      id: "cost",
+      order: ({ cost_usd }) => readUsd(cost_usd),
+      header: "Cost",
+      align: "end",
+      cell: ({ cost_usd }) => <Money usd={cost_usd} />,
+    },
     { id: "share", header: "Share", align: "end", cell: ({ cost_usd }) => shareOf(cost_usd, total) },
-    { id: "requests", header: "Requests", align: "end", cell: ({ requests }) => formatCount(requests) },
+    {
+      id: "requests",
+      order: ({ requests }) => requests,
+      header: "Requests",
+      align: "end",
+      cell: ({ requests }) => formatCount(requests),
+    },
     {
       id: "tokens",
+      order: ({ input_tokens, output_tokens }) => input_tokens + output_tokens,
       header: "Tokens in / out",
       align: "end",
       cell: ({ input_tokens, output_tokens }) => (

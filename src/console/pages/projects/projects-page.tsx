@@ -3,8 +3,9 @@ import { getRouteApi } from "@tanstack/react-router";
 import { formatCount } from "../../format.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
-import { type Column, DataTable } from "../../parts/data-table.tsx";
+import type { Column } from "../../parts/data-table.tsx";
 import { Select } from "../../parts/filters.tsx";
+import { ListTable } from "../../parts/list-table.tsx";
 import { Empty } from "../../parts/loaded.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { Panel } from "../../parts/panel.tsx";
@@ -28,6 +29,7 @@ const STATES = [
 const COLUMNS: readonly Column<Project>[] = [
   {
     id: "name",
+    order: ({ name }) => name,
     header: "Project",
     cell: ({ name, is_default, archived_at }) => (
       <span className={styles.line}>
@@ -37,7 +39,13 @@ const COLUMNS: readonly Column<Project>[] = [
       </span>
     ),
   },
-  { id: "keys", header: "Keys", align: "end", cell: ({ keys }) => formatCount(keys) },
+  {
+    id: "keys",
+    order: ({ keys }) => keys,
+    header: "Keys",
+    align: "end",
+    cell: ({ keys }) => formatCount(keys),
+  },
   {
     id: "budget",
     header: "Budget",
@@ -60,6 +68,7 @@ const COLUMNS: readonly Column<Project>[] = [
   },
   {
     id: "created",
+    order: ({ created_at }) => created_at,
     header: "Created",
     isNarrow: true,
     cell: ({ created_at }) => <Time at={created_at} as="date" />,
@@ -90,19 +99,21 @@ export function ProjectsPage() {
           </Button>
         )}
       </PageHeader>
-      {hasArchived && (
-        <div className={styles.filters}>
-          <Select
-            label="State"
-            value={STATES.find(({ value }) => value === state)?.value ?? "active"}
-            options={STATES}
-            onChange={(value) => set("state", value === "active" ? undefined : value)}
-          />
-        </div>
-      )}
       <Panel isFlush>
-        <DataTable
+        <ListTable
+          searchBy={({ name }) => [name]}
+          searchLabel="Name"
           caption="Projects"
+          filters={
+            hasArchived && (
+              <Select
+                label="State"
+                value={STATES.find(({ value }) => value === state)?.value ?? "active"}
+                options={STATES}
+                onChange={(value) => set("state", value === "active" ? undefined : value)}
+              />
+            )
+          }
           columns={COLUMNS}
           rows={list.data?.items.filter(isShown)}
           rowKey={({ id }) => id}

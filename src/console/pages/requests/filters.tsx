@@ -3,6 +3,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { type FormEvent, useEffect, useId, useRef } from "react";
 import { viewOutcome } from "../../parts/badge.tsx";
 import { KeyFilter, Select } from "../../parts/filters.tsx";
+import { ViewLink } from "../../parts/list-table.tsx";
 import { ScopeFilter } from "../../parts/scope-filter.tsx";
 import { modelsQuery } from "../../queries/overview.ts";
 import type { RequestsSearch } from "../../queries/requests.ts";
@@ -60,6 +61,7 @@ export function Filters({ account, search }: FiltersProps) {
         SURFACES.map((value) => ({ value, text: value })),
       )}
       <MetadataFilter value={search.metadata ?? ""} onChange={choose("metadata")} />
+      <ViewLink />
     </div>
   );
 }

@@ -7,6 +7,7 @@ import { Chart } from "../../parts/chart.tsx";
 import { printTimes } from "../../parts/chart-parts.ts";
 import { type Column, DataTable, Pager } from "../../parts/data-table.tsx";
 import { KeyFilter, Select } from "../../parts/filters.tsx";
+import { ViewLink } from "../../parts/list-table.tsx";
 import { Empty, Skeleton } from "../../parts/loaded.tsx";
 import { Amount } from "../../parts/money.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
@@ -86,6 +87,7 @@ export function RefusalsPage() {
           onChange={filter}
         />
         <KeyFilter account={account} />
+        <ViewLink />
       </div>
       <RefusalsChart account={account} search={search} />
       <Panel isFlush>

@@ -2,9 +2,10 @@ import { useQuery } from "@tanstack/react-query";
 import { api, call } from "../../api.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
-import { type Column, DataTable } from "../../parts/data-table.tsx";
+import type { Column } from "../../parts/data-table.tsx";
 import { FormDialog, SecretDialog } from "../../parts/dialog.tsx";
 import { Choice, Field } from "../../parts/field.tsx";
+import { ListTable } from "../../parts/list-table.tsx";
 import { Empty } from "../../parts/loaded.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import styles from "../../parts/stack.module.css";
@@ -42,7 +43,9 @@ export function Invitations({ account, mayGive, mayTake }: InvitationsProps) {
   const actions = actionsColumn({ isBusy: resend.isPending, resend: send, revoke: revoke.mutate });
   return (
     <Panel title="Invitations" note="A link is valid for 7 days and can be accepted once." isFlush>
-      <DataTable
+      <ListTable
+        name="invitations"
+        searchBy={({ email, role, invited_by }) => [email, role, invited_by]}
         caption="Invitations"
         columns={mayTake ? [...COLUMNS, actions] : COLUMNS}
         rows={waiting}
@@ -59,6 +62,7 @@ export function Invitations({ account, mayGive, mayTake }: InvitationsProps) {
 const COLUMNS: readonly Column<Invitation>[] = [
   {
     id: "email",
+    order: ({ email }) => email,
     header: "E-mail",
     cell: ({ email, invited_by }) => (
       <span className={styles.named}>
@@ -67,14 +71,25 @@ const COLUMNS: readonly Column<Invitation>[] = [
       </span>
     ),
   },
-  { id: "role", header: "Role", cell: ({ role }) => titleOf(role) },
+  { id: "role", order: ({ role }) => role, header: "Role", cell: ({ role }) => titleOf(role) },
   {
     id: "state",
+    order: ({ state }) => state,
     header: "State",
     cell: ({ state }) => <Badge tone={state === "open" ? "info" : "warn"}>{STATES[state]}</Badge>,
   },
-  { id: "sent", header: "Sent", cell: ({ created_at }) => <Time at={created_at} as="date" /> },
-  { id: "expires", header: "Expires", cell: ({ expires_at }) => <Time at={expires_at} as="date" /> },
+  {
+    id: "sent",
+    order: ({ created_at }) => created_at,
+    header: "Sent",
+    cell: ({ created_at }) => <Time at={created_at} as="date" />,
+  },
+  {
+    id: "expires",
+    order: ({ expires_at }) => expires_at,
+    header: "Expires",
+    cell: ({ expires_at }) => <Time at={expires_at} as="date" />,
+  },
 ];
 
 const STATES = { open: "waiting", expired: "expired", accepted: "accepted", revoked: "revoked" };

@@ -1,9 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { api, call } from "../../api.ts";
+import { readUsd } from "../../format.ts";
 import { Button } from "../../parts/button.tsx";
-import { type Column, DataTable } from "../../parts/data-table.tsx";
+import type { Column } from "../../parts/data-table.tsx";
 import { FormDialog } from "../../parts/dialog.tsx";
+import { ListTable } from "../../parts/list-table.tsx";
 import { Empty } from "../../parts/loaded.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { SpendingBar, SpendingFields } from "../../parts/spending-limit.tsx";
@@ -41,7 +43,9 @@ export function MemberLimits({ account }: { readonly account: string }) {
         )
       }
     >
-      <DataTable
+      <ListTable
+        name="limits"
+        searchBy={({ name }) => [name]}
         caption="Spending limits of members"
         columns={[
           ...OWN_COLUMNS,
@@ -61,9 +65,10 @@ export function MemberLimits({ account }: { readonly account: string }) {
 }
 
 const OWN_COLUMNS: readonly Column<MemberLimit>[] = [
-  { id: "name", header: "Person", cell: ({ name }) => name },
+  { id: "name", order: ({ name }) => name, header: "Person", cell: ({ name }) => name },
   {
     id: "own",
+    order: ({ spending_limit }) => spending_limit && readUsd(spending_limit.remaining_usd),
     header: "Limit of their own",
     cell: ({ name, spending_limit }) =>
       spending_limit ? (

@@ -4,9 +4,10 @@ import { useState } from "react";
 import { api, call } from "../../api.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
-import { type Column, DataTable } from "../../parts/data-table.tsx";
+import type { Column } from "../../parts/data-table.tsx";
 import { FormDialog } from "../../parts/dialog.tsx";
 import { Choice, type FormValues } from "../../parts/field.tsx";
+import { ListTable } from "../../parts/list-table.tsx";
 import { Empty } from "../../parts/loaded.tsx";
 import { Menu } from "../../parts/menu.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
@@ -14,6 +15,7 @@ import { Panel } from "../../parts/panel.tsx";
 import styles from "../../parts/stack.module.css";
 import { Time } from "../../parts/time.tsx";
 import { type Member, membersQuery, ROLES, readRole, rolesUpTo, titleOf } from "../../queries/account.ts";
+import { withSearch } from "../../search.ts";
 import { meQuery, useAccount, useMay, useMe } from "../../session.ts";
 import { useAction } from "../../use-action.ts";
 import { Invitations, Invite } from "./invitations.tsx";
@@ -28,7 +30,10 @@ export function TeamPage() {
   const mayWrite = useMay("members.write");
   const { role: ownRole } = useAccount();
   const [task, setTask] = useState<MemberTask>();
-  const [isInviting, setIsInviting] = useState(false);
+  const { invite: isInviting } = route.useSearch();
+  const navigate = route.useNavigate();
+  const setIsInviting = (isOpen: boolean) =>
+    void navigate({ search: withSearch({ invite: isOpen ? "1" : undefined }), replace: true });
   const list = useQuery(membersQuery(account));
   const owners = list.data?.items.filter(({ role }) => role === "owner") ?? [];
   // The server gives an operator who acts inside an account with an owner the same answer.
@@ -53,7 +58,9 @@ export function TeamPage() {
         }
         isFlush
       >
-        <DataTable
+        <ListTable
+          searchBy={({ name, email, role }) => [name, email, role]}
+          searchLabel="Name, e-mail or role"
           caption="Members"
           columns={[...columnsFor(me.id), ...(mayWrite ? [actionsColumn(lastOwnerId, setTask)] : [])]}
           rowKey={({ person_id }) => person_id}
@@ -71,7 +78,7 @@ export function TeamPage() {
       {task && (
         <MemberDialog account={account} task={task} mayGive={mayGive} onClose={() => setTask(undefined)} />
       )}
-      {isInviting && <Invite account={account} onClose={() => setIsInviting(false)} />}
+      {isInviting && mayGive && <Invite account={account} onClose={() => setIsInviting(false)} />}
     </div>
   );
 }
@@ -80,6 +87,7 @@ function columnsFor(myId: string): readonly Column<Member>[] {
   return [
     {
       id: "name",
+      order: ({ name }) => name,
       header: "Person",
       cell: ({ name, email, person_id }) => (
         <span className={styles.named}>
@@ -93,12 +101,19 @@ function columnsFor(myId: string): readonly Column<Member>[] {
     },
     {
       id: "role",
+      order: ({ role }) => role,
       header: "Role",
       cell: ({ role }) => <Badge tone={role === "owner" ? "accent" : "neutral"}>{titleOf(role)}</Badge>,
     },
-    { id: "joined", header: "Joined", cell: ({ joined_at }) => <Time at={joined_at} as="date" /> },
+    {
+      id: "joined",
+      order: ({ joined_at }) => joined_at,
+      header: "Joined",
+      cell: ({ joined_at }) => <Time at={joined_at} as="date" />,
+    },
     {
       id: "seen",
+      order: ({ last_seen_at }) => last_seen_at,
       header: "Last seen",
       cell: ({ last_seen_at }) =>
         last_seen_at ? (

@@ -5,6 +5,7 @@ import { viewOutcome } from "../../parts/badge.tsx";
 import { Button, ButtonLink, DownloadLink } from "../../parts/button.tsx";
 import { FilterChip } from "../../parts/chip.tsx";
 import { KeyFilter, Select } from "../../parts/filters.tsx";
+import { ViewLink } from "../../parts/list-table.tsx";
 import { Empty, ErrorPanel, Skeleton } from "../../parts/loaded.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { Panel } from "../../parts/panel.tsx";
@@ -156,6 +157,7 @@ function Controls({ account, search, query }: ControlsProps) {
       >
         {isCompared ? "Hide the comparison" : "Compare with the period before"}
       </Button>
+      <ViewLink />
     </div>
   );
 }

@@ -1,7 +1,8 @@
 import { useNavigate } from "@tanstack/react-router";
-import { formatCompact, formatCount, formatMs, formatUsdNumber, usdNumber } from "../../format.ts";
+import { formatCompact, formatCount, formatMs, formatUsdNumber, readUsd, usdNumber } from "../../format.ts";
 import { viewOutcome } from "../../parts/badge.tsx";
-import { type Column, DataTable } from "../../parts/data-table.tsx";
+import type { Column } from "../../parts/data-table.tsx";
+import { ListTable } from "../../parts/list-table.tsx";
 import { Money } from "../../parts/money.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Tabs } from "../../parts/tabs.tsx";
@@ -27,10 +28,14 @@ export function UsageTable({ usage, query, table }: UsageTableProps) {
   const first: Column<UsageGroup> = {
     id: "group",
     header: capital(GROUPS[group]),
+    order: (row) => nameOf(row, query),
     cell: (row) => nameOf(row, query),
   };
   const rows = (title: string, columns: readonly Column<UsageGroup>[]) => (
-    <DataTable
+    <ListTable
+      name="groups"
+      searchBy={(row) => [nameOf(row, query)]}
+      searchLabel={capital(GROUPS[group])}
       caption={`${title} by ${GROUPS[group]}`}
       columns={[first, ...columns]}
       rows={usage.groups}
@@ -72,15 +77,25 @@ function describeRows({ group }: UsageQuery): string {
 
 function costColumns({ total }: UsageAnswer): readonly Column<UsageGroup>[] {
   return [
-    number("cost", "Cost", ({ cost_usd }) => <Money usd={cost_usd} />),
+    number("cost", "Cost", ({ cost_usd }) => <Money usd={cost_usd} />, costOf),
     ...marginColumns(total),
     number("share", "Share", ({ cost_usd }) => shareOf(cost_usd, total.cost_usd)),
-    number("requests", "Requests", ({ requests }) => formatCount(requests)),
-    number("each", "Each", (row) => <MoneyEach row={row} />),
-    number("input", "Tokens in", (row) => tokens(inputOf(row))),
+    number("requests", "Requests", ({ requests }) => formatCount(requests), requestsOf),
+    number(
+      "each",
+      "Each",
+      (row) => <MoneyEach row={row} />,
+      (row) => usdNumber(row.cost_usd) / row.requests || null,
+    ),
+    number("input", "Tokens in", (row) => tokens(inputOf(row)), inputOf),
     number("cached", "From the cache", (row) => printShare(row.cached_input_tokens, inputOf(row))),
     number("written", "To the cache", ({ cache_write_tokens }) => tokens(cache_write_tokens)),
-    number("output", "Tokens out", ({ output_tokens }) => tokens(output_tokens)),
+    number(
+      "output",
+      "Tokens out",
+      ({ output_tokens }) => tokens(output_tokens),
+      (row) => row.output_tokens,
+    ),
   ];
 }
 
@@ -98,22 +113,49 @@ function marginColumns(total: UsageAnswer["total"]): readonly Column<UsageGroup>
   ];
 }
 
+const costOf = ({ cost_usd }: UsageGroup) => readUsd(cost_usd);
+const requestsOf = ({ requests }: UsageGroup) => requests;
+
 const TIME_COLUMNS: readonly Column<UsageGroup>[] = [
-  number("requests", "Requests", ({ requests }) => formatCount(requests)),
-  number("errors", "Errors", ({ errors, requests }) =>
-    errors === 0 ? "0" : `${formatCount(errors)} · ${printShare(errors, requests)}`,
+  number("requests", "Requests", ({ requests }) => formatCount(requests), requestsOf),
+  number(
+    "errors",
+    "Errors",
+    ({ errors, requests }) =>
+      errors === 0 ? "0" : `${formatCount(errors)} · ${printShare(errors, requests)}`,
+    ({ errors }) => errors,
   ),
-  number("refused", "Refused", ({ refused }) => formatCount(refused)),
-  ...(["p50", "p95", "p99"] as const).map((rank) =>
-    number(`first-${rank}`, `First ${rank}`, ({ first_output }) => formatMs(first_output?.[rank] ?? null)),
+  number(
+    "refused",
+    "Refused",
+    ({ refused }) => formatCount(refused),
+    (row) => row.refused,
   ),
   ...(["p50", "p95", "p99"] as const).map((rank) =>
-    number(`total-${rank}`, `Whole ${rank}`, ({ total_time }) => formatMs(total_time?.[rank] ?? null)),
+    number(
+      `first_${rank}`,
+      `First ${rank}`,
+      ({ first_output }) => formatMs(first_output?.[rank] ?? null),
+      (row) => row.first_output?.[rank],
+    ),
+  ),
+  ...(["p50", "p95", "p99"] as const).map((rank) =>
+    number(
+      `total_${rank}`,
+      `Whole ${rank}`,
+      ({ total_time }) => formatMs(total_time?.[rank] ?? null),
+      (row) => row.total_time?.[rank],
+    ),
   ),
 ];
 
-function number(id: string, header: string, cell: Column<UsageGroup>["cell"]): Column<UsageGroup> {
-  return { id, header, align: "end", cell };
+function number(
+  id: string,
+  header: string,
+  cell: Column<UsageGroup>["cell"],
+  order?: (row: UsageGroup) => number | bigint | null | undefined,
+): Column<UsageGroup> {
+  return { id, header, align: "end", cell, ...(order && { order }) };
 }
 
 /** Mean cost of a request. */

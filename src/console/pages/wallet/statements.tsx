@@ -1,8 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { formatCount } from "../../format.ts";
-import { type Column, DataTable } from "../../parts/data-table.tsx";
+import { formatCount, readUsd } from "../../format.ts";
+import type { Column } from "../../parts/data-table.tsx";
 import { Icon } from "../../parts/icons.tsx";
+import { ListTable } from "../../parts/list-table.tsx";
 import { Empty } from "../../parts/loaded.tsx";
 import { Money } from "../../parts/money.tsx";
 import { Panel } from "../../parts/panel.tsx";
@@ -15,7 +16,8 @@ export function Statements({ account }: { readonly account: string }) {
   const list = useQuery(statementsQuery(account));
   return (
     <Panel isFlush>
-      <DataTable
+      <ListTable
+        name="statements"
         caption="Statements by month"
         columns={statementColumns(account)}
         rowKey={({ month }) => month}
@@ -30,6 +32,7 @@ function statementColumns(account: string): readonly Column<Statement>[] {
   return [
     {
       id: "month",
+      order: ({ month }) => month,
       header: "Month (UTC)",
       cell: ({ month }) => (
         <Link to="/accounts/$account/statements/$month" params={{ account, month }}>
@@ -37,9 +40,27 @@ function statementColumns(account: string): readonly Column<Statement>[] {
         </Link>
       ),
     },
-    { id: "opening", header: "Opening", align: "end", cell: (row) => <Money usd={row.opening_usd} /> },
-    { id: "closing", header: "Closing", align: "end", cell: (row) => <Money usd={row.closing_usd} /> },
-    { id: "lines", header: "Lines", align: "end", cell: ({ lines }) => formatCount(lines) },
+    {
+      id: "opening",
+      order: (row) => readUsd(row.opening_usd),
+      header: "Opening",
+      align: "end",
+      cell: (row) => <Money usd={row.opening_usd} />,
+    },
+    {
+      id: "closing",
+      order: (row) => readUsd(row.closing_usd),
+      header: "Closing",
+      align: "end",
+      cell: (row) => <Money usd={row.closing_usd} />,
+    },
+    {
+      id: "lines",
+      order: ({ lines }) => lines,
+      header: "Lines",
+      align: "end",
+      cell: ({ lines }) => formatCount(lines),
+    },
     {
       id: "file",
       header: "Files",

@@ -5,6 +5,7 @@ import { Badge, type Tone } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
 import { type Column, DataTable, Pager } from "../../parts/data-table.tsx";
 import { Select } from "../../parts/filters.tsx";
+import { ViewLink } from "../../parts/list-table.tsx";
 import { Empty } from "../../parts/loaded.tsx";
 import { Money } from "../../parts/money.tsx";
 import { Panel } from "../../parts/panel.tsx";
@@ -67,6 +68,7 @@ export function Transfers({ account, search }: TransfersProps) {
           options={KIND_OPTIONS}
           onChange={choose}
         />
+        <ViewLink />
       </div>
       <Panel isFlush>
         <DataTable

@@ -5,14 +5,13 @@ import { createOnce } from "../../../accounts/idempotency.ts";
 import { normaliseEmail } from "../../../accounts/people/people.ts";
 import type { Throttle } from "../../../accounts/people/throttle.ts";
 import { GatewayError } from "../../../errors.ts";
-import { readAccountDecline } from "../../../forecast/next-decline.ts";
 import type { Gateway } from "../../../gateway/gateway.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
-import { countUnread } from "../../../notices/notices.ts";
 import type { ConsoleSettings } from "../console-parts.ts";
 import { readConflict } from "../errors.ts";
 import { createGuard, type GuardParts } from "../guard.ts";
 import { errorEnvelope, id } from "../shapes.ts";
+import { readAccountNow } from "./now.ts";
 import { type AccountShape, account, accountNow, email, name, printAccount } from "./shapes.ts";
 
 interface Parts extends GuardParts {
@@ -33,22 +32,12 @@ export function accountsRoutes(parts: Parts) {
       body: t.Object({ name, email: t.Optional(email) }),
       response: account,
     })
-    .get(
-      "/accounts/:account",
-      async (context) => {
-        const [refusal, unread] = await Promise.all([
-          readAccountDecline(parts.ledger, parts.gateway(), context.account),
-          countUnread(parts.database, context.account.id),
-        ]);
-        return { ...printAccount(context.account), next_refusal: refusal ?? null, unread_notices: unread };
-      },
-      {
-        summary: "Read an account, and why its requests are refused, if they are",
-        needs: "account.read",
-        params: t.Object({ account: id }),
-        response: accountNow,
-      },
-    )
+    .get("/accounts/:account", ({ account }) => readAccountNow(parts, account), {
+      summary: "Read an account, why its requests are refused, and how long its money lasts",
+      needs: "account.read",
+      params: t.Object({ account: id }),
+      response: accountNow,
+    })
     .patch(
       "/accounts/:account",
       async ({ params, body, actor, status }) => {

@@ -35,8 +35,30 @@ export type AccountShape = typeof account.static;
 export const nextRefusal = t.Nullable(t.Object({ code: t.String(), text: t.String() }));
 export const accountNow = t.Composite([
   account,
-  t.Object({ next_refusal: nextRefusal, unread_notices: t.Integer() }),
+  t.Object({
+    next_refusal: nextRefusal,
+    unread_notices: t.Integer(),
+    recently_refused: t.Nullable(
+      t.Object({
+        count: t.Integer(),
+        request_id: t.String({ description: "The newest of them" }),
+        key_name: t.Nullable(t.String()),
+        code: t.String(),
+        text: t.String(),
+      }),
+      { description: "Requests that were refused in the last 10 minutes" },
+    ),
+    wallet: t.Nullable(
+      t.Object({
+        available_usd: usd,
+        runway_days: t.Nullable(
+          t.Number({ description: "Days until nothing is available, at the 7-day rate" }),
+        ),
+      }),
+    ),
+  }),
 ]);
+export type AccountNow = typeof accountNow.static;
 
 export const wallet = t.Object({
   posted_usd: usd,

@@ -1,7 +1,9 @@
 import { Elysia, status, t } from "elysia";
+import { thirtyDaysFrom } from "../../../accounts/account-list.ts";
 import type { Account } from "../../../accounts/accounts.ts";
 import type { ApiKey } from "../../../accounts/keys/key.ts";
-import { listKeyPage } from "../../../accounts/keys/key-list.ts";
+import { KEY_ORDERS, listKeyPage, listKeysBy } from "../../../accounts/keys/key-list.ts";
+import { readListOrder } from "../../../accounts/ranked-page.ts";
 import { bindKeys } from "../../../forecast/bound-keys.ts";
 import { createSimulator } from "../../../forecast/simulation.ts";
 import { describeConflict } from "../errors.ts";
@@ -47,10 +49,8 @@ function allKeysRoutes(parts: KeyParts) {
     .use(createGuard(parts, "Keys"))
     .get(
       "/accounts/:account/keys",
-      async ({ account, query: { page: token, q: text, offset_h, ...wanted } }) => {
-        const nowMs = parts.now();
-        const list = { accountId: account.id, text, token, ...wanted, nowMs };
-        const { items, next } = await listKeyPage(parts.database, list);
+      async ({ account, query: { offset_h, ...query } }) => {
+        const { items, next } = await listKeys(parts, account.id, query, offset_h);
         const keys = await viewBoundKeys(parts, account, items, offset_h);
         return { items: keys.map(({ limits: _, ...bound }) => bound), next };
       },
@@ -151,6 +151,29 @@ function oneKeyRoutes(parts: KeyParts) {
       },
     );
 }
+
+type KeysQuery = Omit<typeof keysQuery.static, "offset_h">;
+
+async function listKeys(
+  { database, ledger, now }: KeyParts,
+  accountId: string,
+  { page: token, q: text, sort, ...wanted }: KeysQuery,
+  offsetHours?: number,
+) {
+  const nowMs = now();
+  const list = { accountId, text, token, ...wanted, nowMs };
+  const order = readListOrder(sort, KEY_ORDERS);
+  if (!order) return listKeyPage(database, list);
+  const readSpent = async () => {
+    const fromMs = thirtyDaysFrom(nowMs, offsetHours);
+    const { rows } = await ledger.usage({ walletId: accountId, fromMs, groupBy: ["key"] });
+    return new Map(rows.map(({ group, captured, refunded }) => [String(group.key), captured - refunded]));
+  };
+  return listKeysBy(database, { ...list, order, size: wanted.size ?? PAGE_SIZE, readSpent });
+}
+
+/** The most keys of an ordered page, unless the caller asks for fewer. */
+const PAGE_SIZE = 200;
 
 /** Lists the names of all keys: one read of all spending limits, and nothing for each key. */
 async function nameKeys({ database, ledger, now }: KeyParts, accountId: string) {

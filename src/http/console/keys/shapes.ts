@@ -1,8 +1,9 @@
 import { type TSchema, t } from "elysia";
+import { KEY_ORDERS } from "../../../accounts/keys/key-list.ts";
 import { NAME_BEGIN, NOT_IN_NAMES } from "../../../domain/name-characters.ts";
 import { TIERS } from "../../../domain/tiers.ts";
 import { nextRefusal } from "../accounts/shapes.ts";
-import { errorEnvelope, id, pageOf, pageQuery, time, usd } from "../shapes.ts";
+import { errorEnvelope, id, pageOf, pageQuery, sortOf, time, usd } from "../shapes.ts";
 import { offsetHours } from "../usage/shapes.ts";
 
 /** A limit per minute or of concurrent requests; 0 admits nothing. */
@@ -187,6 +188,7 @@ export const keysQuery = t.Composite([
     q: t.Optional(t.String({ maxLength: 100, description: "part of a name or hint" })),
     state: t.Optional(keyState),
     project: t.Optional(projectId),
+    sort: sortOf(...KEY_ORDERS),
     parent: t.Optional(t.String({ maxLength: 128, description: "id of a key: the keys that it made" })),
   }),
 ]);

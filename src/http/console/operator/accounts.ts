@@ -1,7 +1,8 @@
 import { Elysia, t } from "elysia";
-import { type ListedAccount, listAccountsWithUsage } from "../../../accounts/account-list.ts";
+import { ACCOUNT_ORDERS, type ListedAccount, listAccountsWithUsage } from "../../../accounts/account-list.ts";
 import { setMarkup } from "../../../accounts/markup.ts";
 import { beginActing, endActing } from "../../../accounts/people/operators.ts";
+import { readListOrder } from "../../../accounts/ranked-page.ts";
 import { resumeAccount, suspendAccount } from "../../../accounts/suspension.ts";
 import { MARKUP_PATTERN, parseMarkup, printMarkup, printUsd } from "../../../domain/money.ts";
 import { GatewayError } from "../../../errors.ts";
@@ -12,7 +13,7 @@ import { account, acting, printAccount, reason, wallet } from "../accounts/shape
 import type { ConsoleSettings } from "../console-parts.ts";
 import { throwBookingError } from "../errors.ts";
 import { createGuard, type GuardParts } from "../guard.ts";
-import { id, nothing, pageOf, pageQuery, readAmount, usd } from "../shapes.ts";
+import { id, nothing, pageOf, pageQuery, readAmount, sortOf, usd } from "../shapes.ts";
 import { creditEnd, creditSource } from "../wallet/shapes.ts";
 
 interface Parts extends GuardParts {
@@ -43,7 +44,10 @@ const listedAccount = t.Composite([
   }),
 ]);
 const markedAccount = t.Composite([account, t.Object({ markup: markupOrNull })]);
-const query = t.Composite([pageQuery, t.Object({ q: t.Optional(t.String({ maxLength: 254 })) })]);
+const query = t.Composite([
+  pageQuery,
+  t.Object({ q: t.Optional(t.String({ maxLength: 254 })), sort: sortOf(...ACCOUNT_ORDERS) }),
+]);
 const accountPath = t.Object({ id });
 const PAGE_SIZE = 50;
 
@@ -122,8 +126,8 @@ export function operatorAccountsRoutes(parts: Parts) {
     );
 }
 
-async function list(parts: Parts, { page, size = PAGE_SIZE, q }: typeof query.static) {
-  const wanted = { text: q, token: page, size };
+async function list(parts: Parts, { page, size = PAGE_SIZE, q, sort }: typeof query.static) {
+  const wanted = { text: q, order: readListOrder(sort, ACCOUNT_ORDERS), token: page, size };
   const { items, next } = await listAccountsWithUsage(parts, wanted).catch((fault: unknown) => {
     const isForeign = fault instanceof LedgerError && fault.code === "invalid_query";
     throw isForeign ? new GatewayError("wrong_shape", { path: "page" }) : fault;

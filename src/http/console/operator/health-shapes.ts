@@ -45,6 +45,17 @@ const mailServer = t.Object({
   problem: t.Nullable(t.Union([t.Literal("login_refused"), t.Literal("no_answer")])),
   checked_at: t.Nullable(time),
 });
+/** What concerns an operator on every page. */
+export const operatorNow = t.Object({
+  resting: t.Array(
+    t.Object({
+      name: t.String(),
+      is_forced: keyState.is_forced,
+      is_rejected: keyState.is_rejected,
+      until: t.Nullable(time, { description: "Null until it is probed, or an operator closes its circuit" }),
+    }),
+  ),
+});
 export const health = t.Object({
   upstreams: t.Array(upstream),
   limiter,

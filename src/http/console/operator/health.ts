@@ -13,7 +13,7 @@ import { printTime } from "../../../time.ts";
 import type { Upstream, UpstreamKey } from "../../../upstream/upstream.ts";
 import type { Platform } from "../console-parts.ts";
 import { createGuard, type GuardParts } from "../guard.ts";
-import { forced, health, keyPath, path, probe, upstream } from "./health-shapes.ts";
+import { forced, health, keyPath, operatorNow, path, probe, upstream } from "./health-shapes.ts";
 
 interface Parts extends GuardParts {
   readonly ledger: Ledger;
@@ -29,6 +29,11 @@ export function operatorHealthRoutes(parts: Parts) {
       summary: "Read the state of the gateway and its upstreams",
       needsOperator: true,
       response: health,
+    })
+    .get("/operator/now", () => readNow(parts), {
+      summary: "Read which upstreams take no calls now",
+      needsOperator: true,
+      response: operatorNow,
     })
     .post("/operator/upstreams/:name/probe", ({ params }) => probeUpstream(parts, params), {
       summary: "Ask an upstream for its models now",
@@ -90,6 +95,23 @@ async function readHealth(parts: Parts) {
     uptime_s: Math.floor(process.uptime()),
     memory_bytes: process.memoryUsage.rss(),
     gateways,
+  };
+}
+
+/** The upstreams of this process that rest: all of their keys are rejected, failing or cooling down. */
+function readNow(parts: Parts) {
+  const states = [...parts.gateway().upstreams.values()].map(({ name, keys }) => ({
+    name,
+    ...joinStates(keys.map((key) => printState(parts, key))),
+  }));
+  const resting = states.filter(({ circuit, cooldown_until: until }) => circuit === "open" || until !== null);
+  return {
+    resting: resting.map(({ name, is_forced, is_rejected, opens_again_at, cooldown_until }) => ({
+      name,
+      is_forced,
+      is_rejected,
+      until: opens_again_at ?? cooldown_until,
+    })),
   };
 }
 

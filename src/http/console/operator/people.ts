@@ -3,11 +3,13 @@ import {
   endSessions,
   type ListedPerson,
   listPeople,
+  listPeopleByName,
   setOperator,
 } from "../../../accounts/people/directory.ts";
+import { readListOrder } from "../../../accounts/ranked-page.ts";
 import { printTime } from "../../../time.ts";
 import { createGuard, type GuardParts } from "../guard.ts";
-import { id, pageOf, pageQuery, time } from "../shapes.ts";
+import { id, pageOf, pageQuery, sortOf, time } from "../shapes.ts";
 
 const listedPerson = t.Object({
   id,
@@ -20,7 +22,10 @@ const listedPerson = t.Object({
   accounts: t.Integer(),
   sessions: t.Integer(),
 });
-const query = t.Composite([pageQuery, t.Object({ q: t.Optional(t.String({ maxLength: 254 })) })]);
+const query = t.Composite([
+  pageQuery,
+  t.Object({ q: t.Optional(t.String({ maxLength: 254 })), sort: sortOf("name") }),
+]);
 const path = t.Object({ person: id });
 const keysTo = t.Optional(
   t.String({ maxLength: 128, description: "Id of the operator who takes over keys that would be revoked" }),
@@ -66,7 +71,13 @@ export function operatorPeopleRoutes(parts: GuardParts) {
 }
 
 /** A page's token is the id of its last person. */
-async function list({ database }: GuardParts, { page, size = PAGE_SIZE, q }: typeof query.static) {
+async function list({ database }: GuardParts, { page, size = PAGE_SIZE, q, sort }: typeof query.static) {
+  const order = readListOrder(sort, ["name"]);
+  if (order) {
+    const wanted = { text: q, isDescending: order.isDescending, token: page, size };
+    const { items, next } = await listPeopleByName(database, wanted);
+    return { items: items.map(printPerson), next };
+  }
   const people = await listPeople(database, { text: q, after: page, size: size + 1 });
   const items = people.slice(0, size);
   return { items: items.map(printPerson), next: people.length > size ? (items.at(-1)?.id ?? null) : null };

@@ -1,0 +1,67 @@
+import { describe, expect, test } from "bun:test";
+import { pageRanked, readListOrder } from "../../src/accounts/ranked-page.ts";
+import { searchRows, sortRows } from "../../src/console/parts/list-table.tsx";
+
+const ROWS = [
+  { name: "b10", used: "2026-11-02", spent: 3n },
+  { name: "B9", used: null, spent: 20n },
+  { name: "a", used: "2026-11-01", spent: 3n },
+];
+const COLUMNS = [
+  { id: "name", order: ({ name }: (typeof ROWS)[number]) => name },
+  { id: "used", order: ({ used }: (typeof ROWS)[number]) => used },
+  { id: "spent", order: ({ spent }: (typeof ROWS)[number]) => spent },
+  { id: "server", order: "server" as const },
+];
+
+describe("a list in the browser", () => {
+  test.each([
+    ["name", false, ["a", "B9", "b10"]],
+    ["used", false, ["a", "b10", "B9"]],
+    ["used", true, ["b10", "a", "B9"]],
+    ["spent", true, ["B9", "b10", "a"]],
+    ["server", true, ["b10", "B9", "a"]],
+    ["unknown", true, ["b10", "B9", "a"]],
+  ])(
+    "by %s, descending %p: rows without a value come last, and equal rows keep their order",
+    (id, isDescending, names) => {
+      expect(sortRows(ROWS, COLUMNS, { id, isDescending }).map(({ name }) => name)).toEqual(names);
+    },
+  );
+
+  test("a search finds rows with every word in any of their texts", () => {
+    const find = (text: string) => searchRows(ROWS, ({ name, used }) => [name, used], text).length;
+    expect([find(""), find("b"), find("b 2026"), find("zzz")]).toEqual([3, 2, 1, 0]);
+  });
+});
+
+describe("a ranked list of the server", () => {
+  const all = [
+    { id: "3", value: 5n },
+    { id: "1", value: 5n },
+    { id: "2", value: -7n },
+    { id: "4", value: 900n },
+  ];
+  const pagesOf = (isDescending: boolean) => {
+    const pages: (readonly string[])[] = [];
+    let token: string | undefined;
+    do {
+      const page = pageRanked(all, { isDescending, token, size: 3 });
+      pages.push(page.ids);
+      token = page.next ?? undefined;
+    } while (token !== undefined);
+    return pages;
+  };
+
+  test("has every item once over its pages, in either order", () => {
+    expect(pagesOf(false)).toEqual([["2", "1", "3"], ["4"]]);
+    expect(pagesOf(true)).toEqual([["4", "1", "3"], ["2"]]);
+  });
+
+  test("refuses a token and an order that are none", () => {
+    expect(() => pageRanked(all, { isDescending: false, token: "9", size: 3 })).toThrow("wrong_shape");
+    expect(() => readListOrder("-password", ["name"])).toThrow("wrong_shape");
+    expect(readListOrder("-name", ["name"])).toEqual({ by: "name", isDescending: true });
+    expect(readListOrder(undefined, ["name"])).toBeUndefined();
+  });
+});
