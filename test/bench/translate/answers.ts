@@ -2,7 +2,7 @@ import { USAGE } from "../answers.ts";
 import type { Format } from "./requests.ts";
 
 /** The formats of upstreams. */
-export type AnswerFormat = Format | "gemini" | "converse";
+export type AnswerFormat = Format | "converse";
 
 /** Number of deltas of a streamed answer, each a word. */
 const DELTAS = 200;
@@ -22,6 +22,15 @@ const MESSAGE = { id: "msg_bench", type: "message", role: "assistant", model: "h
 const MESSAGE_USAGE = { input_tokens: inputTokens, output_tokens: outputTokens };
 const ITEM = { id: "msg_bench", type: "message", role: "assistant" };
 const PLACE = { item_id: ITEM.id, output_index: 0, content_index: 0 };
+
+const GEMINI_END = {
+  finishReason: "STOP",
+  usageMetadata: {
+    promptTokenCount: inputTokens,
+    candidatesTokenCount: outputTokens,
+    totalTokenCount: inputTokens + outputTokens,
+  },
+};
 
 /** The request members that a responses upstream echoes. */
 const REPEATED = { instructions: null, tools: [] };
@@ -57,18 +66,7 @@ export const WHOLE_ANSWERS: Readonly<Record<AnswerFormat, string>> = {
     usage: MESSAGE_USAGE,
   }),
   responses: JSON.stringify(response("completed", [itemOf(WHOLE_TEXT)])),
-  gemini: JSON.stringify({
-    candidates: [
-      { content: { role: "model", parts: [{ text: WHOLE_TEXT }] }, finishReason: "STOP", index: 0 },
-    ],
-    usageMetadata: {
-      promptTokenCount: inputTokens,
-      candidatesTokenCount: outputTokens,
-      totalTokenCount: inputTokens + outputTokens,
-    },
-    modelVersion: "host-model",
-    responseId: "gemini-bench",
-  }),
+  gemini: JSON.stringify(generated(WHOLE_TEXT, GEMINI_END)),
   converse: JSON.stringify({
     output: { message: { role: "assistant", content: [{ text: WHOLE_TEXT }] } },
     stopReason: "end_turn",
@@ -126,12 +124,16 @@ export const STREAMED_ANSWERS: Readonly<Record<Format, readonly string[]>> = {
     { type: "response.output_item.done", output_index: 0, item: itemOf(WORD.repeat(DELTAS)) },
     { type: "response.completed", response: response("completed", [itemOf(WORD.repeat(DELTAS))]) },
   ].map((event, sequence_number) => namedEvent({ ...event, sequence_number })),
+  gemini: [...deltas((text) => generated(text)), generated("", GEMINI_END)].map(
+    (response) => `data: ${JSON.stringify(response)}\r\n\r\n`,
+  ),
 };
 
 const ENDS: Readonly<Record<Format, string>> = {
   chat: "data: [DONE]\n\n",
   messages: "event: message_stop",
   responses: "event: response.completed",
+  gemini: '"finishReason":"STOP"',
 };
 
 /** Returns what is wrong with an answer in the client's format, or `undefined`. */
@@ -143,6 +145,13 @@ export function faultOf(
   const expected = stream ? DELTAS : WHOLE_WORDS;
   if (words < expected) return `${words} words instead of ${expected}`;
   return stream && !body.includes(ENDS[format]) ? "a stream without its end" : undefined;
+}
+
+/** A response of Gemini, the last one with its end. */
+function generated(text: string, { finishReason, ...end }: Partial<typeof GEMINI_END> = {}): object {
+  const content = { role: "model", parts: [{ text }] };
+  const candidate = { content, ...(finishReason && { finishReason }), index: 0 };
+  return { candidates: [candidate], ...end, modelVersion: "host-model", responseId: "gemini-bench" };
 }
 
 function deltas<Delta>(encode: (word: string) => Delta): Delta[] {

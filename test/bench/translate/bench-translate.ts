@@ -13,12 +13,12 @@ import {
 import { warmUp } from "../warm-up.ts";
 import { measurePure } from "./codec-cost.ts";
 import type { TranslateLoad, TranslateLoadResult } from "./load-process.ts";
-import { CELLS, type Cell, CONNECTIONS, readTranslatePlan, type TranslatePlan } from "./plan.ts";
+import { type Cell, CONNECTIONS, readTranslatePlan, type TranslatePlan } from "./plan.ts";
 import { printTranslateReport, type TranslateReport } from "./report.ts";
 import type { Format } from "./requests.ts";
 
 /**
- * `bun run bench translate [--quick] [--json]`: measures the cost of a translation between formats, beside
+ * `bun run bench translate [--quick] [--client C] [--json]`: measures the cost of a translation between formats, beside
  * the client's own format.
  */
 export async function benchTranslate(args: readonly string[]): Promise<void> {
@@ -35,7 +35,7 @@ async function measureGateway(upstream: Child, plan: TranslatePlan): Promise<Omi
   const gateway = await startGateway(upstream.url, {}, extraConfigOf(upstream));
   const load = startJobProcess<TranslateLoad>("translate/load-process.ts");
   try {
-    const { cells, answers } = await measureThroughput({ gateway, load }, CELLS, plan);
+    const { cells, answers } = await measureThroughput({ gateway, load }, plan);
     return { cells, money: await checkMoney({ gateway, load }, answers) };
   } finally {
     await Promise.all([load.stop(), gateway.remove()]);
@@ -61,6 +61,7 @@ function extraConfigOf({ url }: Child): ExtraConfig {
     chat: openai,
     responses: { ...openai, responses: true },
     messages: { protocol: "anthropic", base_url: url, api_key: "bench" },
+    gemini: { protocol: "gemini", base_url: `${url}/v1beta`, api_key: "bench" },
   };
   const names = Object.keys(upstreams);
   return {
@@ -106,14 +107,19 @@ function modelOf(upstream: string): string {
 
 async function measureThroughput(
   { gateway, load }: Driven,
-  cells: readonly Cell[],
-  { rounds, roundMs, warmUpMs }: TranslatePlan,
+  { cells, rounds, roundMs, warmUpMs }: TranslatePlan,
 ): Promise<Throughput> {
   let answers = 0;
-  const run = async (cell: Cell, upstream: string, ms: number): Promise<Rate> => {
+  const run = async ({ beside: _, ...cell }: Cell, ms: number): Promise<Rate> => {
     const { url, secret, pid } = gateway;
     const cpuBefore = cpuUs(pid);
-    const job = { ...cell, target: { url, secret }, model: modelOf(upstream), connections: CONNECTIONS, ms };
+    const job = {
+      ...cell,
+      target: { url, secret },
+      model: modelOf(cell.upstream),
+      connections: CONNECTIONS,
+      ms,
+    };
     // Safe because load-process.ts answers with this type.
     const result = (await load.perform(job)) as TranslateLoadResult;
     if (result.faults.length > 0) throw new Error(`${describe(cell)}: ${result.faults.join("; ")}`);
@@ -123,13 +129,13 @@ async function measureThroughput(
 
   const results: CellResult[] = [];
   for (const cell of cells) {
-    for (const upstream of [cell.client, cell.upstream]) {
-      await warmUp(() => run(cell, upstream, warmUpMs));
-    }
+    const { beside = cell.client } = cell;
+    const base = { ...cell, client: beside, upstream: beside };
+    for (const each of [base, cell]) await warmUp(() => run(each, warmUpMs));
     const pairs: { readonly own: Rate; readonly other: Rate }[] = [];
     for (let round = 0; round < rounds; round += 1) {
-      const own = await run(cell, cell.client, roundMs);
-      pairs.push({ own, other: await run(cell, cell.upstream, roundMs) });
+      const own = await run(base, roundMs);
+      pairs.push({ own, other: await run(cell, roundMs) });
     }
     results.push({
       ...cell,

@@ -4,10 +4,10 @@ import { createTally, type Tally } from "../measurements.ts";
 import { answerJobs } from "../processes.ts";
 import { faultOf } from "./answers.ts";
 import type { Cell } from "./plan.ts";
-import { encodeRequest, type Format } from "./requests.ts";
+import { requestOf } from "./requests.ts";
 
 /** A closed loop: every connection sends the next request after each answer. */
-export interface TranslateLoad extends Omit<Cell, "upstream"> {
+export interface TranslateLoad extends Omit<Cell, "upstream" | "beside"> {
   readonly target: Target;
   readonly model: string;
   readonly connections: number;
@@ -18,15 +18,10 @@ export interface TranslateLoadResult extends Tally {
   readonly perSecond: number;
 }
 
-const PATHS: Readonly<Record<Format, string>> = {
-  chat: "/v1/chat/completions",
-  messages: "/v1/messages",
-  responses: "/v1/responses",
-};
-
 answerJobs<TranslateLoad>(async (load): Promise<TranslateLoadResult> => {
   const { client: format, stream, target, connections, ms } = load;
-  const request = printRequest({ ...target, path: PATHS[format] }, encodeRequest({ ...load, format }));
+  const { path, body } = requestOf({ ...load, format });
+  const request = printRequest({ ...target, path }, body);
   return exchange({
     connections,
     ms,

@@ -4,6 +4,7 @@ import type { Format, RequestSize } from "./requests.ts";
 /** What `bun run bench translate` measures, and how long. */
 export interface TranslatePlan {
   readonly printsJson: boolean;
+  readonly cells: readonly Cell[];
   readonly rounds: number;
   readonly roundMs: number;
   /** Length of a window of the warm-up. */
@@ -20,6 +21,8 @@ export interface FormatPair {
 
 /** One row of the table: a translation beside the client's own format. */
 export interface Cell extends FormatPair {
+  /** The form of client and upstream that it is measured against. Default: that of its client. */
+  readonly beside?: Format;
   readonly size: RequestSize;
   readonly stream: boolean;
 }
@@ -29,11 +32,16 @@ export const FORMAT_PAIRS: readonly FormatPair[] = [
   { client: "messages", upstream: "chat" },
   { client: "responses", upstream: "chat" },
   { client: "responses", upstream: "messages" },
+  { client: "gemini", upstream: "chat" },
+];
+/** A form that passes through, measured against another that does. */
+const BESIDE: readonly (FormatPair & Pick<Cell, "beside">)[] = [
+  { client: "gemini", upstream: "gemini", beside: "chat" },
 ];
 export const SIZES: readonly RequestSize[] = ["usual", "agent", "late agent"];
 
-export const CELLS: readonly Cell[] = SIZES.flatMap((size) =>
-  [false, true].flatMap((stream) => FORMAT_PAIRS.map((pair) => ({ ...pair, size, stream }))),
+const CELLS: readonly Cell[] = SIZES.flatMap((size) =>
+  [false, true].flatMap((stream) => [...FORMAT_PAIRS, ...BESIDE].map((pair) => ({ ...pair, size, stream }))),
 );
 
 export const CONNECTIONS = 64;
@@ -42,14 +50,15 @@ export const RATIO_MIN = 0.7;
 /** Most microseconds to decode and encode one event. */
 export const EVENT_US_MAX = 15;
 
-/** Parses the options: `--quick` takes a minute, `--json` prints one object. */
+/** Parses the options: `--quick` takes a minute, `--client gemini` leaves out others, `--json` prints one object. */
 export function readTranslatePlan(args: readonly string[]): TranslatePlan {
   const { values } = parseArgs({
     args: [...args],
-    options: { quick: { type: "boolean" }, json: { type: "boolean" } },
+    options: { quick: { type: "boolean" }, json: { type: "boolean" }, client: { type: "string" } },
   });
   const printsJson = values.json ?? false;
+  const cells = CELLS.filter(({ client }) => values.client === undefined || values.client === client);
   return values.quick
-    ? { printsJson, rounds: 3, roundMs: 500, warmUpMs: 500, pureMs: 300 }
-    : { printsJson, rounds: 5, roundMs: 1_500, warmUpMs: 1_000, pureMs: 2_000 };
+    ? { printsJson, cells, rounds: 3, roundMs: 500, warmUpMs: 500, pureMs: 300 }
+    : { printsJson, cells, rounds: 5, roundMs: 1_500, warmUpMs: 1_000, pureMs: 2_000 };
 }

@@ -1,7 +1,7 @@
 import type { ChatSurface } from "../../../src/domain/model.ts";
 
 /** The formats of clients. */
-export type Format = ChatSurface;
+export type Format = ChatSurface | "gemini";
 
 /** A typical request with three tools and a tool call, or that of a coding agent with twenty tools, early or late. */
 export type RequestSize = "usual" | "agent" | "late agent";
@@ -15,14 +15,21 @@ const LENGTHS = {
   "late agent": { system: 120, tools: 20, toolSentences: 16, turns: 60, turnSentences: 24 },
 };
 
-/** Encodes a request in a format, of about 3 KB, 60 KB or 180 KB. */
-export function encodeRequest(options: {
-  format: Format;
-  size: RequestSize;
-  model: string;
-  stream: boolean;
-}): string {
-  const { format, size, model, stream } = options;
+interface Asked {
+  readonly format: Format;
+  readonly size: RequestSize;
+  readonly model: string;
+  readonly stream: boolean;
+}
+
+const PATHS: Readonly<Record<ChatSurface, string>> = {
+  chat: "/v1/chat/completions",
+  messages: "/v1/messages",
+  responses: "/v1/responses",
+};
+
+/** Encodes a request in a format, of about 3 KB, 60 KB or 180 KB, with its model and the kind of its answer. */
+export function encodeRequest({ format, size, model, stream }: Asked): string {
   return JSON.stringify({
     model,
     ...BODIES[format](LENGTHS[size]),
@@ -31,12 +38,21 @@ export function encodeRequest(options: {
   });
 }
 
+/** Returns the path and the body of a request. Gemini's form has model and kind in its path. */
+export function requestOf(asked: Asked): { readonly path: string; readonly body: string } {
+  const { format, size, model, stream } = asked;
+  if (format !== "gemini") return { path: PATHS[format], body: encodeRequest(asked) };
+  const method = stream ? "streamGenerateContent?alt=sse" : "generateContent";
+  return { path: `/v1beta/models/${model}:${method}`, body: JSON.stringify(BODIES.gemini(LENGTHS[size])) };
+}
+
 type Lengths = (typeof LENGTHS)[RequestSize];
 
 const STREAM_OPTIONS: Readonly<Record<Format, object>> = {
   chat: { stream_options: { include_usage: true } },
   messages: {},
   responses: {},
+  gemini: {},
 };
 
 const BODIES: Readonly<Record<Format, (lengths: Lengths) => object>> = {
@@ -106,6 +122,44 @@ const BODIES: Readonly<Record<Format, (lengths: Lengths) => object>> = {
     })),
     max_output_tokens: OUTPUT_TOKENS_MAX,
     store: false,
+  }),
+  gemini: ({ system, turns, turnSentences, ...tools }) => ({
+    systemInstruction: { role: "user", parts: [{ text: SENTENCE.repeat(system) }] },
+    contents: [
+      { role: "user", parts: [{ text: SENTENCE }] },
+      ...times(turns, (turn) => [
+        {
+          role: "model",
+          parts: [
+            { text: "I look." },
+            { functionCall: { id: `call_${turn}`, name: "tool_0", args: JSON.parse(INPUT) } },
+          ],
+        },
+        {
+          role: "user",
+          parts: [
+            {
+              functionResponse: {
+                id: `call_${turn}`,
+                name: "tool_0",
+                response: { output: SENTENCE.repeat(turnSentences) },
+              },
+            },
+          ],
+        },
+      ]).flat(),
+      { role: "user", parts: [{ text: "Go on." }] },
+    ],
+    tools: [
+      {
+        functionDeclarations: toolsOf(tools, (name, description) => ({
+          name,
+          description,
+          parametersJsonSchema: SCHEMA,
+        })),
+      },
+    ],
+    generationConfig: { maxOutputTokens: OUTPUT_TOKENS_MAX, temperature: 0.5 },
   }),
 };
 

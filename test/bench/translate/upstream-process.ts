@@ -6,6 +6,7 @@ const PATHS: readonly (readonly [ending: string, format: AnswerFormat])[] = [
   ["/messages", "messages"],
   ["/responses", "responses"],
   [":generateContent", "gemini"],
+  [":streamGenerateContent?alt=sse", "gemini"],
   ["/converse", "converse"],
 ];
 const HEAD_CHARS = 2_000;
@@ -21,7 +22,8 @@ const server = Bun.serve({
     if (!format) return new Response(null, { status: 404 });
     const body = await request.text();
     if (made.format !== format || made.head !== body.slice(0, HEAD_CHARS)) made = make(format, body);
-    return body.includes('"stream":true') ? events(made.frames) : json(made.whole);
+    const isStream = body.includes('"stream":true') || request.url.includes(":stream");
+    return isStream ? events(made.frames) : json(made.whole);
   },
 });
 
@@ -29,7 +31,7 @@ process.send?.({ port: server.port });
 process.once("disconnect", () => process.exit());
 
 function make(format: AnswerFormat, request: string): typeof made {
-  const frames = format === "gemini" || format === "converse" ? [] : STREAMED_ANSWERS[format];
+  const frames = format === "converse" ? [] : STREAMED_ANSWERS[format];
   return {
     format,
     head: request.slice(0, HEAD_CHARS),
