@@ -69,14 +69,29 @@ function addExportCommands(exported: Command): void {
 }
 
 function addImportCommands(parent: Command): void {
-  withJson(parent, "litellm", "write the models of LiteLLM's config.yaml into a tollgate.yaml")
-    .argument("<config>", "path of its config.yaml")
-    .option("--to <file>", "file to write (default: tollgate.yaml)")
-    .option("--prices <file>", "LiteLLM's model_prices_and_context_window.json, for models without a price")
-    .option("--dry-run", "print the file, and write nothing")
-    .action(async (path: string, options: ConfigImportOptions & JsonOption) =>
-      printResult((await import("./import/config.ts")).importLitellmConfig(path, options), options),
-    );
+  for (const [source, what, argument] of [
+    ["litellm", "LiteLLM's config.yaml", "path of its config.yaml"],
+    ["openrouter", "OpenRouter's activity export", "path of the activity, in CSV or JSON"],
+    ["portkey", "a config of Portkey", "path of the config, in JSON"],
+    ["bifrost", "Bifrost's config.json", "path of its config.json"],
+    ["helicone", "Helicone's ai-gateway-config.yaml", "path of its ai-gateway-config.yaml"],
+  ] as const) {
+    const command = withJson(parent, source, `write the models of ${what} into a tollgate.yaml`)
+      .argument("<config>", argument)
+      .option("--to <file>", "file to write (default: tollgate.yaml)")
+      .option("--usage <file>", "usage export of OpenRouter or Portkey, whose money is compared")
+      .option("--dry-run", "print the file, and write nothing")
+      .action(async (path: string, options: ConfigImportOptions & JsonOption) =>
+        printResult((await import("./import/config.ts")).importConfig(source, path, options), options),
+      );
+    if (source === "litellm")
+      command.option(
+        "--prices <file>",
+        "LiteLLM's model_prices_and_context_window.json, for models without a price",
+      );
+    if (source === "openrouter")
+      command.option("--direct", "send requests to the providers themselves, with keys of your own");
+  }
   for (const [name, format, what] of [
     ["litellm-keys", "litellm", "LiteLLM's table LiteLLM_VerificationToken"],
     ["oneapi", "one-api", "the table tokens of one-api or new-api"],

@@ -9,7 +9,7 @@ import { readSettingsFile } from "./settings-files.ts";
 import { addToYaml, type SettingsPlace, type Setup, writeSetup } from "./write-setup.ts";
 
 /** A provider that the console can set up: its address is fixed, and a key is all that it needs. */
-export interface OfferedProvider {
+interface OfferedProvider {
   readonly name: string;
   readonly variable: string;
   /** The upstream of the file that serves it; `undefined` for none. */
@@ -17,9 +17,9 @@ export interface OfferedProvider {
 }
 
 /** Why the files cannot be written from the console. */
-export type SetupObstacle = "read_only" | "several_gateways" | "unreadable";
+type SetupObstacle = "read_only" | "several_gateways" | "unreadable";
 
-export interface SetupState {
+interface SetupState {
   readonly providers: readonly OfferedProvider[];
   readonly obstacle: SetupObstacle | undefined;
 }
@@ -30,7 +30,7 @@ export interface ProvedProvider {
   readonly models: readonly KnownModel[];
 }
 
-export interface ProviderWish {
+interface ProviderWish {
   readonly provider: string;
   /** Not needed where the upstream is in the file. */
   readonly key: string | undefined;

@@ -1,11 +1,11 @@
 /** The most files and lines of each room of folders. A raise says why, in its commit. */
 export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly lines: number }>> = {
-  cli: { files: 55, lines: 6050 },
+  cli: { files: 61, lines: 6750 },
   app: { files: 23, lines: 2500 },
   setup: { files: 6, lines: 900 },
   config: { files: 39, lines: 4900 },
   http: { files: 31, lines: 3900 },
-  "http/console": { files: 63, lines: 9150 },
+  "http/console": { files: 64, lines: 9150 },
   backup: { files: 5, lines: 850 },
   usage: { files: 11, lines: 1450 },
   forecast: { files: 5, lines: 850 },

@@ -1,35 +1,95 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { readKnownModels } from "../../catalog/known-models.ts";
 import { createProblems } from "../../config/problems.ts";
 import { parseYaml } from "../../config/yaml.ts";
 import { CommandError, type CommandResult } from "../command.ts";
+import { convertBifrost } from "./bifrost.ts";
+import { findForeignSlug } from "./foreign-routes.ts";
+import { convertHelicone } from "./helicone.ts";
 import { type ConvertedConfig, convertLitellmConfig } from "./litellm-config.ts";
+import { convertOpenrouter, type OpenrouterOptions } from "./openrouter.ts";
+import { convertPortkey } from "./portkey.ts";
 import { type Row, readText } from "./table.ts";
+import { compareUsage, printComparison, readUsage } from "./usage-money.ts";
 
-export interface ConfigImportOptions {
+export interface ConfigImportOptions extends OpenrouterOptions {
   /** The file to write. Default: tollgate.yaml. */
   readonly to?: string;
   /** LiteLLM's table of prices, in JSON. */
   readonly prices?: string;
   /** Prints the file, and writes nothing. */
   readonly dryRun?: boolean;
+  /** Usage that the other gateway exports, whose money is compared. */
+  readonly usage?: string;
 }
 
-/** Imports the configuration of LiteLLM's proxy into a new file. A file with the same text is left as it is. */
-export function importLitellmConfig(
+const TITLES: Readonly<Record<ConfigSource, string>> = {
+  litellm: "LiteLLM",
+  openrouter: "OpenRouter",
+  portkey: "Portkey",
+  bifrost: "Bifrost",
+  helicone: "Helicone",
+};
+
+/** The other gateways whose configuration or export makes a file. */
+type ConfigSource = "litellm" | "openrouter" | "portkey" | "bifrost" | "helicone";
+
+function convert(source: ConfigSource, path: string, options: ConfigImportOptions): ConvertedConfig {
+  switch (source) {
+    case "litellm":
+      return convertLitellmConfig(
+        readYaml(path),
+        options.prices === undefined ? {} : readYaml(options.prices),
+      );
+    case "openrouter":
+      return convertOpenrouter(path, options);
+    case "portkey":
+      return convertPortkey(readYaml(path));
+    case "bifrost":
+      return convertBifrost(readYaml(path));
+    case "helicone":
+      return convertHelicone(readYaml(path));
+  }
+}
+
+/** Compares the money of a usage export with the prices here; `undefined` without one. */
+function compareMoney(source: ConfigSource, path: string, { usage }: ConfigImportOptions) {
+  const table = usage ?? (source === "openrouter" ? path : undefined);
+  if (table === undefined) return undefined;
+  const known = readKnownModels();
+  return printComparison(compareUsage(readUsage(table), (model) => findForeignSlug(known, model)));
+}
+
+/** Imports the configuration of another gateway into a new file. A file with the same text is left as it is. */
+export function importConfig(
+  source: ConfigSource,
   path: string,
-  { to = "tollgate.yaml", prices, dryRun = false }: ConfigImportOptions,
+  options: ConfigImportOptions,
 ): CommandResult {
-  const converted = convertLitellmConfig(readYaml(path), prices === undefined ? {} : readYaml(prices));
+  const { to = "tollgate.yaml", dryRun = false } = options;
+  const converted = convert(source, path, options);
   const { upstreams, models, problems, notes } = converted;
-  const text = printConfig(converted);
+  const money = compareMoney(source, path, options);
+  const text = printConfig(source, converted);
   const names = { upstreams: Object.keys(upstreams), models: Object.keys(models) };
   const written = names.models.length > 0 && !dryRun && writeNew(to, text);
   const lines = [
     ...(dryRun ? [text] : [describeWrite(written, names.models.length, to)]),
     ...(dryRun ? [] : notes),
     ...(problems.length > 0 ? ["Not imported:", ...problems.map((problem) => `  ${problem}`)] : []),
+    ...(money ? ["", money.text] : []),
   ];
-  const json = { ...names, problems, notes, to, written, dry_run: dryRun, ...(dryRun ? { file: text } : {}) };
+  const file = dryRun ? { file: text } : {};
+  const json = {
+    ...names,
+    problems,
+    notes,
+    to,
+    written,
+    dry_run: dryRun,
+    ...file,
+    ...(money && { money: money.json }),
+  };
   return { json, text: lines.join("\n"), failed: problems.length > 0 };
 }
 
@@ -71,9 +131,9 @@ function parseJson(text: string): unknown {
 }
 
 /** Prints a configuration, with what is not imported in comments. Values are JSON, which is YAML too. */
-function printConfig({ upstreams, models, problems, notes }: ConvertedConfig): string {
+function printConfig(source: ConfigSource, { upstreams, models, problems, notes }: ConvertedConfig): string {
   const comments = [
-    "Imported from LiteLLM. Check it with: bun tollgate check",
+    `Imported from ${TITLES[source]}. Check it with: bun tollgate check`,
     ...notes,
     ...(problems.length > 0 ? ["Not imported:", ...problems.map((problem) => `  ${problem}`)] : []),
   ];

@@ -16,6 +16,7 @@ import {
 } from "./litellm-facts.ts";
 import { type CloudTarget, placeholderOf, readCloud, splitModel } from "./providers.ts";
 import { numberOf, type Row, textOf } from "./table.ts";
+import { createUpstreams, type UpstreamPart } from "./upstream-parts.ts";
 
 /** A part of tollgate.yaml, and what of the other configuration has no place in it. */
 export interface ConvertedConfig {
@@ -26,9 +27,6 @@ export interface ConvertedConfig {
   /** What the operator has to do, such as setting a variable. */
   readonly notes: readonly string[];
 }
-
-/** Members of an upstream: of its protocol, and its key where it has one. */
-type UpstreamPart = Readonly<Record<string, string | boolean>>;
 
 interface RoutePart {
   readonly upstream: string;
@@ -253,42 +251,4 @@ function createAliases(
 
 function usedUpstreams(models: readonly (readonly [string, ModelPart])[]): ReadonlySet<string> {
   return new Set(models.flatMap(([, { routes }]) => routes.map(({ upstream }) => upstream)));
-}
-
-interface KeySource {
-  /** `api_key` of the entry. */
-  readonly text: string | undefined;
-  readonly keyVariable: string;
-}
-
-/** Names one upstream per address and key. An inline key becomes a variable that the operator sets. */
-function createUpstreams(notes: string[]) {
-  const byName = new Map<string, UpstreamPart>();
-  /** Variables of inline keys, by key. */
-  const inline = new Map<string, string>();
-
-  function keyOf({ text, keyVariable }: KeySource): string {
-    if (text === undefined) return `\${${keyVariable}}`;
-    const placeholder = placeholderOf(text);
-    if (placeholder) return placeholder;
-    const count = inline.size + 1;
-    const variable = inline.get(text) ?? `IMPORTED_${keyVariable}_${count}`;
-    if (!inline.has(text))
-      notes.push(`A key was written in the file: set ${variable} to it, or ${variable}_FILE.`);
-    inline.set(text, variable);
-    return `\${${variable}}`;
-  }
-
-  return {
-    name(provider: string, settings: UpstreamPart, key: KeySource | undefined): string {
-      const part = { ...settings, ...(key ? { api_key: keyOf(key) } : {}) };
-      const known = [...byName].find(([, each]) => Bun.deepEquals(each, part));
-      if (known) return known[0];
-      const taken = [...byName.keys()].filter((each) => each === provider || each.startsWith(`${provider}-`));
-      const name = taken.length === 0 ? provider : `${provider}-${taken.length + 1}`;
-      byName.set(name, part);
-      return name;
-    },
-    list: (used: ReadonlySet<string>) => Object.fromEntries([...byName].filter(([name]) => used.has(name))),
-  };
 }

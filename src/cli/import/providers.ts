@@ -98,9 +98,11 @@ export function readCloud(provider: string, model: string, params: Row): CloudTa
   return Object.hasOwn(CLOUDS, provider) ? CLOUDS[provider]?.(model, params) : undefined;
 }
 
-/** Converts "os.environ/NAME" to a placeholder. */
+/** Converts "os.environ/NAME" of LiteLLM, "env.NAME" of Bifrost and "${NAME}" to a placeholder. */
 export function placeholderOf(text: string): string | undefined {
-  const [, name] = /^os\.environ\/([A-Za-z_]\w*)$/.exec(text) ?? [];
+  const [, litellm, bifrost, plain] =
+    /^(?:os\.environ\/([A-Za-z_]\w*)|env\.([A-Za-z_]\w*)|\$\{([A-Za-z_]\w*)\})$/.exec(text) ?? [];
+  const name = litellm ?? bifrost ?? plain;
   return name && placeholder(name);
 }
 

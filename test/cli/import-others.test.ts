@@ -1,0 +1,201 @@
+import { beforeEach, describe, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { importConfig } from "../../src/cli/import/config.ts";
+import { loadConfig } from "../../src/config/config.ts";
+import { tempFolder } from "../support/temp-folder.ts";
+
+const CANARY = "sk-inline-canary-of-a-provider";
+let folder = "";
+beforeEach(() => {
+  folder = tempFolder();
+});
+
+type Imported = {
+  readonly problems: readonly string[];
+  readonly models: readonly string[];
+  readonly upstreams: readonly string[];
+  readonly money?: { readonly models: readonly Record<string, unknown>[]; readonly new_usd: string };
+};
+
+/** Imports a text, and loads the written file as a start would, with a value for every variable. */
+function imported(source: Parameters<typeof importConfig>[0], text: string, more: object = {}) {
+  const path = join(folder, "export");
+  const to = join(folder, "tollgate.yaml");
+  writeFileSync(path, text);
+  const result = importConfig(source, path, { to, ...more });
+  expect(result.text + JSON.stringify(result.json)).not.toContain(CANARY);
+  // Safe because the command prints these members.
+  const json = result.json as unknown as Imported;
+  if (json.models.length === 0) return { json, models: [], result };
+  const keys = ["OPENAI", "ANTHROPIC", "OPENROUTER", "GEMINI", "OWN", "IMPORTED_OPENAI"];
+  const environment = Object.fromEntries(keys.map((name) => [`${name}_API_KEY`, "k"]));
+  const config = loadConfig({ ...environment, IMPORTED_OPENAI_API_KEY_1: "k" }, { folder });
+  return { json, models: config.models, result };
+}
+
+const HEAD =
+  "generation_id,created_at,cost_total,cost_web_search,cost_cache,byok_usage_inference,tokens_prompt,tokens_completion,tokens_reasoning,tokens_cached,model_permaslug,provider_name,variant";
+const ACTIVITY = `${HEAD}
+gen-1,2026-11-01 10:00:00.000,0.9,0,0,0,100000,50000,0,40000,openai/gpt-4.1-2025-04-14,OpenAI,standard
+gen-2,2026-11-02 10:00:00.000,0.000001,0,0,0,100,1,0,0,openai/gpt-4.1-2025-04-14,OpenAI,standard
+gen-3,2026-11-02 10:00:00.000,0.15,0,0,0,10000,8000,0,0,anthropic/claude-4.5-sonnet-20250929,Anthropic,standard
+gen-4,2026-11-02 10:00:00.000,0.5,0,0,0,10000,8000,0,0,unknown/model,Other,standard
+gen-5,2026-11-02 10:00:00.000,0,0,0,0,10000,8000,0,0,openai/gpt-4.1-mini,OpenAI,free
+`;
+
+describe("import openrouter", () => {
+  test("compares old and new money by the activity, and prices nothing that the catalog lacks", () => {
+    const { json, models } = imported("openrouter", ACTIVITY);
+    expect(models.map(({ id }) => id)).toEqual(["openai/gpt-4.1", "anthropic/claude-4.5-sonnet"]);
+    expect(models[0]?.routes[0]).toMatchObject({ upstream: "openrouter", upstreamModel: "openai/gpt-4.1" });
+    expect(json.problems.join("\n")).toContain("unknown/model: is not in the catalog");
+    const money = json.money?.models ?? [];
+    // 60,100 × 2.00 + 40,000 × 0.50 + 50,001 × 8.00 per million.
+    expect(money[0]).toMatchObject({
+      requests: 2,
+      old_usd: "0.900001",
+      new_usd: "0.540208",
+      difference_usd: "-0.359793",
+    });
+    // 10,000 × 3.00 + 8,000 × 15.00 per million.
+    expect(money.find(({ model }) => String(model).startsWith("anthropic"))).toMatchObject({
+      new_usd: "0.15",
+      difference_usd: "0.00",
+    });
+    expect(money.filter(({ new_usd }) => new_usd === null).map(({ model }) => model)).toEqual([
+      "unknown/model",
+      "openai/gpt-4.1-mini:free",
+    ]);
+    expect(json.money?.new_usd).toBe("0.690208");
+  });
+
+  test("sends requests to the providers themselves with --direct, and reads the JSON of the API", () => {
+    const data = [
+      {
+        date: "2026-11-01",
+        model: "openai/gpt-4.1",
+        usage: 0.02,
+        requests: 5,
+        prompt_tokens: 50,
+        completion_tokens: 125,
+      },
+      {
+        date: "2026-11-02",
+        model: "openai/gpt-4.1",
+        usage: 0.01,
+        requests: 1,
+        prompt_tokens: 50,
+        completion_tokens: 5,
+      },
+    ];
+    const { json, models } = imported("openrouter", JSON.stringify({ data }), { direct: true });
+    expect(models[0]).toMatchObject({
+      id: "openai/gpt-4.1",
+      routes: [{ upstream: "openai", upstreamModel: "gpt-4.1" }],
+    });
+    expect(json.money?.models[0]).toMatchObject({ requests: 6, old_usd: "0.03" });
+    expect(json.problems).toEqual([]);
+  });
+});
+
+test("import portkey makes priorities of a fallback, and lists what it cannot carry over", () => {
+  const config = {
+    strategy: { mode: "fallback" },
+    cache: { mode: "simple" },
+    targets: [
+      { provider: "openai", api_key: CANARY, override_params: { model: "gpt-4.1" } },
+      {
+        provider: "anthropic",
+        override_params: { model: "claude-sonnet-4-5" },
+        input_guardrails: [{ deny: true }],
+      },
+      { virtual_key: "vk-1", override_params: { model: "gpt-4.1" } },
+      { provider: "openai" },
+    ],
+  };
+  const log = JSON.stringify({
+    ai_org: "openai",
+    ai_model: "gpt-4.1",
+    req_units: 1000,
+    res_units: 100,
+    cost: 0.5,
+  });
+  writeFileSync(join(folder, "logs.jsonl"), `${log}\n${log}\n`);
+  const { json, models } = imported("portkey", JSON.stringify(config), { usage: join(folder, "logs.jsonl") });
+  expect(
+    models.map(({ id, routes }) => [id, routes.map(({ upstream, priority }) => [upstream, priority])]),
+  ).toEqual([
+    [
+      "gpt-4.1",
+      [
+        ["openai", 1],
+        ["anthropic", 2],
+      ],
+    ],
+  ]);
+  expect(json.problems).toEqual([
+    "config.targets[1].input_guardrails: has no counterpart here",
+    "config.targets[2]: names no provider, as virtual keys do not",
+    "config.targets[3]: names no model, which override_params.model does",
+  ]);
+  // Portkey's costs are cents: 2 × 0.5 cents.
+  expect(json.money?.models[0]).toMatchObject({ old_usd: "0.01", new_usd: "0.0056" });
+});
+
+test("import bifrost makes weighted routes of its keys, and asks for the models of a key that serves all", () => {
+  const config = {
+    providers: {
+      openai: {
+        keys: [
+          { value: "env.OPENAI_API_KEY", models: ["gpt-4.1", "not-known"], weight: 0.7 },
+          { value: CANARY, models: ["gpt-4.1"], weight: 0.3 },
+        ],
+        network_config: { base_url: "https://eu.example.com" },
+      },
+      anthropic: { keys: [{ value: "env.ANTHROPIC_API_KEY", models: ["*"] }] },
+      azure: { keys: [{ value: "env.AZURE_API_KEY", models: ["gpt-4.1"] }] },
+    },
+    governance: { virtual_keys: [{ id: "vk" }], budgets: [{ id: "b" }] },
+  };
+  const { json, models } = imported("bifrost", JSON.stringify(config));
+  expect(
+    models.map(({ id, routes }) => [id, routes.map(({ upstream, weight }) => [upstream, weight])]),
+  ).toEqual([
+    [
+      "openai/gpt-4.1",
+      [
+        ["openai", 700],
+        ["openai-2", 300],
+      ],
+    ],
+  ]);
+  expect(json.problems.map((problem) => problem.replace(/:.*/, ""))).toEqual([
+    "providers.anthropic.keys[0]",
+    "governance.virtual_keys",
+    "governance.budgets",
+    "providers.openai.keys[0] not-known",
+    "providers.azure.keys[0] gpt-4.1",
+  ]);
+});
+
+test("import helicone makes a model of a router over models, and of each model that a provider lists", () => {
+  const config = `
+providers:
+  openai: { models: [gpt-4.1-mini] }
+routers:
+  production:
+    load-balance: { chat: { strategy: model-weighted, models: [{ model: openai/gpt-4.1, weight: "0.9" }, { model: anthropic/claude-sonnet-4-5, weight: "0.1" }] } }
+    rate-limit: { per-api-key: { capacity: 10 } }
+  fast: { load-balance: { chat: { strategy: provider-latency, providers: [openai, anthropic] } } }
+`;
+  const { json, models } = imported("helicone", config);
+  expect(models.map(({ id, routes }) => [id, routes.map(({ upstream }) => upstream)])).toEqual([
+    ["openai/gpt-4.1-mini", ["openai"]],
+    ["production", ["openai", "anthropic"]],
+  ]);
+  expect(json.problems.map((problem) => problem.replace(/:.*/, ""))).toEqual([
+    "routers.production.rate-limit",
+    "routers.fast",
+  ]);
+});
