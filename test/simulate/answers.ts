@@ -99,6 +99,41 @@ export const MESSAGES: AnswerFormat = {
   },
 };
 
+/** @see https://ai.google.dev/api/generate-content#method:-models.streamgeneratecontent */
+export const GEMINI: AnswerFormat = {
+  honest: ({ input, output }) => ({
+    promptTokenCount: input,
+    candidatesTokenCount: output,
+    totalTokenCount: input + output,
+  }),
+  lies: (tokens) => liesOf(GEMINI.honest(tokens), "promptTokenCount", "candidatesTokenCount"),
+  whole({ words, usage }) {
+    return JSON.stringify(generated("word ".repeat(words), { usage, isFinished: true }));
+  },
+  /** The stream has no end mark. Usage may come behind the finish, in one piece with it. */
+  stream({ words, usage, isFinished }, draw) {
+    const chunk = (response: object) => `data: ${JSON.stringify(response)}\r\n\r\n`;
+    const chunks = textsOf(words).map((text) => chunk(generated(text, { usage: undefined })));
+    if (!isFinished) return chunks;
+    const isApart = draw() < 0.3;
+    const finish = chunk(generated("", { usage: isApart ? undefined : usage, isFinished }));
+    const behind = isApart && usage ? chunk({ usageMetadata: usage, modelVersion: "theirs" }) : "";
+    return [...chunks, finish + behind];
+  },
+};
+
+function generated(
+  text: string,
+  { usage, isFinished = false }: { readonly usage: object | undefined; readonly isFinished?: boolean },
+): object {
+  const content = { role: "model", ...(text !== "" && { parts: [{ text }] }) };
+  return {
+    candidates: [{ content, index: 0, ...(isFinished && { finishReason: "STOP" }) }],
+    ...(usage && { usageMetadata: usage }),
+    modelVersion: "theirs",
+  };
+}
+
 function messageOf(usage: object | undefined): object {
   return {
     ...{ id: "m", type: "message", role: "assistant", model: "theirs" },

@@ -6,6 +6,7 @@ import { newRequestId } from "../../src/http/identity.ts";
 import { runRoute } from "../../src/http/inference.ts";
 import type { HttpReply } from "../../src/http/reply.ts";
 import { platform } from "../../src/platform.ts";
+import type { WireFormat } from "../../src/wire/format.ts";
 import { WIRES } from "../../src/wire/registry.ts";
 import { drawInteger, drawOne, type RandomSource } from "../support/seeded-random.ts";
 import type { SimulatedGateway } from "./gateway.ts";
@@ -82,16 +83,13 @@ export function sendRequest(world: World, to: SimulatedGateway, key: SimulatedKe
   const { draw } = scheduler;
   const { machine } = to;
   const number = world.nextNumber();
-  const wire = draw() < 0.7 ? WIRES.chat : WIRES.messages;
+  const wire = drawWire(draw);
   const stream = draw() < 0.6;
   const { models } = world.config;
   const model = draw() < 0.95 && models.length > 0 ? drawOne(draw, models).id : drawOne(draw, MODEL_IDS);
-  const body = JSON.stringify({
-    model,
-    max_tokens: drawOutputMax(draw),
-    stream,
-    messages: [{ role: "user", content: `request ${number} ${"please ".repeat(drawInteger(draw, 1, 10))}` }],
-  });
+  const outputMax = drawOutputMax(draw);
+  const text = `request ${number} ${"please ".repeat(drawInteger(draw, 1, 10))}`;
+  const body = JSON.stringify({ ...bodyOf(wire, text, outputMax), model, stream });
   const request: SimulatedRequest = {
     number,
     id: newRequestId(),
@@ -145,6 +143,19 @@ export function sendRequest(world: World, to: SimulatedGateway, key: SimulatedKe
   void runRoute(gateway, { route, call, reply, body: BODY, request: RECEIVED, running: RUNNING }).then(() => {
     request.isOver = true;
   });
+}
+
+function drawWire(draw: RandomSource): WireFormat {
+  const chance = draw();
+  if (chance < 0.6) return WIRES.chat;
+  return chance < 0.8 ? WIRES.messages : WIRES.gemini;
+}
+
+/** A body without the model and the kind of its answer, which the route of Gemini's form adds. */
+function bodyOf({ surface }: WireFormat, text: string, outputMax: number): object {
+  if (surface !== "gemini") return { max_tokens: outputMax, messages: [{ role: "user", content: text }] };
+  const contents = [{ role: "user", parts: [{ text }] }];
+  return { contents, generationConfig: { maxOutputTokens: outputMax } };
 }
 
 /** Mostly the latest secret, or an earlier one. */

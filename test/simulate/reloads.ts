@@ -1,6 +1,6 @@
 import { compareConfigs, keepStartSettings } from "../../src/config/changes.ts";
 import type { Config } from "../../src/config/config.ts";
-import type { Model, Price } from "../../src/domain/model.ts";
+import type { Model, Price, Protocol } from "../../src/domain/model.ts";
 import { parsePrice } from "../../src/domain/money.ts";
 import type { Limits } from "../../src/limiter/limiter.ts";
 import type { UpstreamConfig } from "../../src/upstream/upstream.ts";
@@ -16,6 +16,7 @@ export const CONTEXT_WINDOW = 1_000;
 export const MODEL_IDS = ["one", "two"] as const;
 
 const UPSTREAM_NAMES = ["north", "south", "west"] as const;
+const PROTOCOLS: Readonly<Record<string, Protocol>> = { south: "anthropic", west: "gemini" };
 const TIMEOUTS = { connectMs: 3_000, firstOutputMs: 15_000, idleMs: 20_000, totalMs: 180_000 };
 /** A gateway looks at its file once in so many milliseconds. */
 const LOOK_MS = 3_000;
@@ -34,10 +35,13 @@ export function drawConfig(folder: string, draw: RandomSource, upstreamsMax = In
 }
 
 function upstreamOf(name: string): UpstreamConfig {
-  const protocol = name === "south" ? "anthropic" : "openai";
   const pool =
     name === "north" ? { apiKey: "", keys: poolOf(name, [1, 1]) } : { apiKey: secretOf(name, "sole") };
-  return scriptedUpstream(name, protocol, { timeouts: TIMEOUTS, circuitFailures: 5, ...pool });
+  return scriptedUpstream(name, PROTOCOLS[name] ?? "openai", {
+    timeouts: TIMEOUTS,
+    circuitFailures: 5,
+    ...pool,
+  });
 }
 
 /** Keys with these weights: "a", "b" and so on. */

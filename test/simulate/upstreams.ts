@@ -2,7 +2,7 @@ import { decodeBlocks } from "../../src/domain/byte-blocks.ts";
 import type { Post } from "../../src/upstream/bun-fetch.ts";
 import type { CallObserver, UpstreamConfig } from "../../src/upstream/upstream.ts";
 import { drawInteger, drawOne } from "../support/seeded-random.ts";
-import { type AnswerFormat, CHAT, MESSAGES, type Tokens } from "./answers.ts";
+import { type AnswerFormat, CHAT, GEMINI, MESSAGES, type Tokens } from "./answers.ts";
 import type { Misfortune } from "./misfortunes.ts";
 import type { World } from "./world.ts";
 
@@ -33,13 +33,27 @@ interface CallPlan {
 
 /** What sends the requests of a gateway to an upstream: the world in place of the network. */
 export function createSimulatedPost(world: World, { name, protocol }: UpstreamConfig): Post {
-  const format = protocol === "anthropic" ? MESSAGES : CHAT;
-  return async ({ body, headers }, observer) => {
+  const format = FORMATS[protocol] ?? CHAT;
+  return async ({ url, body, headers }, observer) => {
     const encoded = await body.take();
     const text = typeof encoded === "string" ? encoded : decodeBlocks(encoded, { fatal: true });
-    const secret = headers.get("x-api-key") ?? headers.get("authorization")?.replace("Bearer ", "") ?? "";
-    return answerCall(world, { name, format, secret, body: JSON.parse(text) }, observer);
+    const key = headers.get("x-api-key") ?? headers.get("x-goog-api-key");
+    const secret = key ?? headers.get("authorization")?.replace("Bearer ", "") ?? "";
+    const sent = JSON.parse(text);
+    const asked = protocol === "gemini" ? askedOfGemini(url, sent) : sent;
+    return answerCall(world, { name, format, secret, body: asked }, observer);
   };
+}
+
+const FORMATS: Readonly<Record<string, AnswerFormat>> = { anthropic: MESSAGES, gemini: GEMINI };
+
+/** A call in Gemini's form, whose path has the kind of answer. */
+function askedOfGemini(
+  url: string,
+  body: { readonly contents: unknown; readonly generationConfig: { readonly maxOutputTokens: number } },
+): Called["body"] {
+  const { contents: messages, generationConfig } = body;
+  return { messages, stream: url.includes(":stream"), max_tokens: generationConfig.maxOutputTokens };
 }
 
 const TROUBLES = [
