@@ -26,6 +26,7 @@ import { AUDIO_YAML, FEES_YAML } from "./provider-tool-blocks.ts";
 import { createReaderShell } from "./reader-shell.ts";
 import { ABILITIES_YAML, POOL_YAML } from "./routing-blocks.ts";
 import { TIERS_YAML } from "./tier-blocks.ts";
+import { TUTORIAL_BLOCKS } from "./tutorial-blocks.ts";
 
 const README = readPage("README.md");
 const CLIENTS = readPage("docs/clients.md");
@@ -127,6 +128,7 @@ test("every block of commands or code in the documentation is run by a test", ()
     ...PROJECT_BLOCKS,
     ...PAYMENT_BLOCKS,
     ...PLAN_BLOCKS,
+    ...TUTORIAL_BLOCKS,
   ].map(({ text }) => text);
   const blocks = readPages().flatMap(({ snippets }) => snippets);
   const unrun = blocks.filter(({ language, text }) => language !== "text" && !run.includes(text));

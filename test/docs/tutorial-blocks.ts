@@ -1,0 +1,30 @@
+import { readPage } from "./pages.ts";
+
+const CLAUDE_CODE = readPage("docs/tutorials/claude-code.md");
+const CUSTOMER = readPage("docs/tutorials/first-customer.md");
+const TEAM = readPage("docs/tutorials/team.md");
+
+/** The blocks of the tutorials. The tests of the tutorials run each of them. */
+export const INIT = CLAUDE_CODE.snippet("bun run init");
+export const START = CLAUDE_CODE.snippet("bun start");
+export const COSTS = CLAUDE_CODE.snippet("bun tollgate receipts");
+export const SOLD_PLAN = CUSTOMER.snippet("plans:");
+export const CHECK = CUSTOMER.snippet("bun tollgate check");
+export const FIRST_REQUEST = CUSTOMER.snippet("curl -sS");
+export const EARNINGS = CUSTOMER.snippet("bun tollgate figures");
+export const BUDGETS = TEAM.snippet("member limit");
+export const PROGRAM_KEY = TEAM.snippet("key create");
+export const SPENDERS = TEAM.snippet("--by member");
+
+export const TUTORIAL_BLOCKS = [
+  INIT,
+  START,
+  COSTS,
+  SOLD_PLAN,
+  CHECK,
+  FIRST_REQUEST,
+  EARNINGS,
+  BUDGETS,
+  PROGRAM_KEY,
+  SPENDERS,
+];

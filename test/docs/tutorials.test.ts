@@ -1,0 +1,140 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { appendFileSync, readFileSync, statSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { signIn } from "../browser/world/signed-in.ts";
+import {
+  printObjectEvent,
+  type ScriptedStripe,
+  signEvent,
+  startScriptedStripe,
+  WEBHOOK_SECRET,
+} from "../support/scripted-stripe.ts";
+import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
+import { type ServedProcess, startServedProcess } from "../support/served-process.ts";
+import { tempFolder } from "../support/temp-folder.ts";
+import { type Clone, createClone } from "./clone.ts";
+import {
+  BUDGETS,
+  CHECK,
+  COSTS,
+  EARNINGS,
+  FIRST_REQUEST,
+  INIT,
+  PROGRAM_KEY,
+  SOLD_PLAN,
+  SPENDERS,
+} from "./tutorial-blocks.ts";
+
+const STRIPE_HOST = resolve(import.meta.dir, "../support/stripe-host-child.ts");
+const PASSWORD = "correct horse battery";
+const HELLO = {
+  model: "claude-sonnet-4-5",
+  max_tokens: 100,
+  messages: [{ role: "user", content: "Hello!" }],
+};
+
+let upstream: ScriptedUpstream;
+let stripe: ScriptedStripe;
+let clone: Clone;
+let gateway: ServedProcess | undefined;
+
+beforeAll(async () => {
+  upstream = await startScriptedUpstream();
+  stripe = startScriptedStripe();
+  clone = createClone(tempFolder());
+});
+
+afterAll(async () => {
+  await stop();
+  await stripe.stop();
+  await upstream.stop();
+});
+
+async function stop(): Promise<void> {
+  gateway?.signal("SIGTERM");
+  await gateway?.exitCode;
+}
+
+async function start(environment: Readonly<Record<string, string>> = {}): Promise<ServedProcess> {
+  await stop();
+  gateway = await startServedProcess({
+    folder: clone.folder,
+    environment: { ...clone.environment, PORT: "0", ...environment },
+  });
+  return gateway;
+}
+
+/** Runs a block in the clone, line by line. Fails for a line that fails. */
+async function follow(text: string, environment?: Readonly<Record<string, string>>): Promise<string> {
+  const { exitCode, stdout, stderr } = await clone.paste(text, environment);
+  expect([text, exitCode], stderr).toEqual([text, 0]);
+  return stdout;
+}
+
+/** Whatever costs money is not asked of Anthropic here. */
+const here = (text: string) =>
+  text.replace("bun run init", `bun run init --base-url ${upstream.anthropicUrl}`);
+const secretOf = () =>
+  /^TOLLGATE_KEY=(\S+)/m.exec(readFileSync(join(clone.folder, ".env"), "utf8"))?.[1] ?? "";
+
+test("the first tutorial leads from a clone to answers for Claude Code with their cost", async () => {
+  const printed = await follow(here(INIT.text));
+  expect(printed).toContain("export ANTHROPIC_BASE_URL=http://127.0.0.1:8080\n");
+  expect(printed).toContain("export ANTHROPIC_MODEL=claude-sonnet-4-5\n");
+  expect(statSync(join(clone.folder, ".env")).mode & 0o777).toBe(0o600);
+  const { url } = await start();
+  const answer = await fetch(`${url}/v1/messages?beta=true`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${secretOf()}`, "anthropic-version": "2023-06-01" },
+    body: JSON.stringify(HELLO),
+  });
+  expect(answer.status).toBe(200);
+  const costs = await follow(COSTS.text);
+  expect(costs).toContain("claude-sonnet-4-5");
+  expect(costs).toMatch(/Wallet of account main/);
+});
+
+test("the second tutorial leads from a plan to a customer's payment, first request and statement", async () => {
+  appendFileSync(join(clone.folder, "tollgate.yaml"), `\n${SOLD_PLAN.text}`);
+  const secrets = `STRIPE_SECRET_KEY=sk_test_tutorial\nSTRIPE_WEBHOOK_SECRET=${WEBHOOK_SECRET}\n`;
+  appendFileSync(join(clone.folder, ".env"), secrets);
+  const checked = await follow(CHECK.text);
+  expect(checked).toContain("All is well");
+  expect(checked).toContain("starter");
+  const { url } = await start({ STRIPE_TEST_URL: stripe.url, BUN_OPTIONS: `--preload ${STRIPE_HOST}` });
+  const person = { name: "Ada", email: "ada@example.com", password: PASSWORD, account_name: "acme" };
+  const headers = { "sec-fetch-site": "same-origin", "content-type": "application/json" };
+  const signedUp = await fetch(`${url}/console/api/sign-up`, {
+    method: "POST",
+    headers,
+    body: JSON.stringify(person),
+  });
+  expect(signedUp.status).toBe(200);
+  const ada = await signIn(url, person);
+  const [{ id: account }] = (await ada.call("GET", "/me")).accounts;
+  const { id: page } = await ada.call("POST", `/accounts/${account}/subscription/checkouts`, {
+    plan: "starter",
+  });
+  stripe.books.billing.buy(page);
+  for (const { type, object } of stripe.books.takeEvents()) {
+    const body = printObjectEvent(type, object);
+    const signature = { "stripe-signature": await signEvent(body) };
+    expect(
+      (await fetch(`${url}/console/api/stripe/webhook`, { method: "POST", headers: signature, body })).status,
+    ).toBe(200);
+  }
+  expect((await ada.call("GET", `/accounts/${account}/wallet`)).available_usd).toBe("20.00");
+  const { secret } = await ada.call("POST", `/accounts/${account}/keys`, { name: "first" });
+  const asked = FIRST_REQUEST.text.replace("http://127.0.0.1:8080", url);
+  const answer = JSON.parse(await follow(asked, { TOLLGATE_KEY: secret }));
+  expect(answer.choices).toHaveLength(1);
+  const earned = await follow(EARNINGS.text);
+  expect(earned).toContain("Starter");
+  expect(earned).toContain("20.00");
+});
+
+test("the tutorial of the team sets budgets that bind, and says who spent what", async () => {
+  await follow(BUDGETS.text);
+  expect(await follow(PROGRAM_KEY.text)).toMatch(/sk-tg-/);
+  expect(await follow(SPENDERS.text)).toContain("Search");
+});
