@@ -39,7 +39,14 @@ export function planUpstream({ provider, name, baseUrl }: UpstreamWish, file: ob
     ...members,
     ...(baseUrl === undefined ? {} : { base_url: baseUrl }),
   };
-  const found = Object.entries(existing).find(([each, entry]) => isWanted(each, entry));
+  const entries = Object.entries(existing);
+  const isNamed = name === undefined && baseUrl === undefined;
+  const found =
+    entries.find(([each, entry]) => isWanted(each, entry)) ??
+    // The provider's name stands for its models, also at another address of the same protocol.
+    (isNamed
+      ? entries.find(([each, entry]) => each === provider && protocolOf(entry) === wanted.protocol)
+      : undefined);
   // The values of a file have their placeholders shielded.
   if (found)
     return describe(provider, found[0], JSON.parse(unshieldPlaceholders(JSON.stringify(found[1]))), false);
@@ -55,6 +62,10 @@ export function planUpstream({ provider, name, baseUrl }: UpstreamWish, file: ob
     if (name !== undefined) return protocol === wanted.protocol;
     return providerBehind(protocol, textOf(url)) === ownerOf(provider);
   }
+}
+
+function protocolOf(entry: object): unknown {
+  return { protocol: undefined, ...entry }.protocol;
 }
 
 function textOf(value: unknown): string | undefined {

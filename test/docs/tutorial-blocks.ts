@@ -3,6 +3,8 @@ import { readPage } from "./pages.ts";
 const CLAUDE_CODE = readPage("docs/tutorials/claude-code.md");
 const CUSTOMER = readPage("docs/tutorials/first-customer.md");
 const TEAM = readPage("docs/tutorials/team.md");
+const SERVICE = readPage("docs/tutorials/bill-your-service.md");
+const GATEWAYS = readPage("docs/tutorials/three-gateways.md");
 
 /** The blocks of the tutorials. The tests of the tutorials run each of them. */
 export const INIT = CLAUDE_CODE.snippet("bun run init");
@@ -15,6 +17,12 @@ export const EARNINGS = CUSTOMER.snippet("bun tollgate figures");
 export const BUDGETS = TEAM.snippet("member limit");
 export const PROGRAM_KEY = TEAM.snippet("key create");
 export const SPENDERS = TEAM.snippet("--by member");
+export const LEDGER_ACCESS = SERVICE.snippet("ledger-token");
+export const SERVICE_PROGRAM = SERVICE.snippet("proto-loader");
+export const SERVICE_STATEMENT = SERVICE.snippet("bun tollgate statement");
+export const SHARED_INIT = GATEWAYS.snippet("bun tollgate init");
+export const LIMITED_KEY = GATEWAYS.snippet("--requests-per-minute");
+export const ASK_THREE = GATEWAYS.snippet("for port");
 
 export const TUTORIAL_BLOCKS = [
   INIT,
@@ -27,4 +35,10 @@ export const TUTORIAL_BLOCKS = [
   BUDGETS,
   PROGRAM_KEY,
   SPENDERS,
+  LEDGER_ACCESS,
+  SERVICE_PROGRAM,
+  SERVICE_STATEMENT,
+  SHARED_INIT,
+  LIMITED_KEY,
+  ASK_THREE,
 ];

@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { appendFileSync, readFileSync, statSync } from "node:fs";
+import { appendFileSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { createLocation } from "../accounts/temp-storage.ts";
 import { signIn } from "../browser/world/signed-in.ts";
+import { freePort } from "../support/free-port.ts";
+import { startRedisServer } from "../support/redis-server.ts";
 import {
   printObjectEvent,
   type ScriptedStripe,
@@ -14,13 +17,19 @@ import { type ServedProcess, startServedProcess } from "../support/served-proces
 import { tempFolder } from "../support/temp-folder.ts";
 import { type Clone, createClone } from "./clone.ts";
 import {
+  ASK_THREE,
   BUDGETS,
   CHECK,
   COSTS,
   EARNINGS,
   FIRST_REQUEST,
   INIT,
+  LEDGER_ACCESS,
+  LIMITED_KEY,
   PROGRAM_KEY,
+  SERVICE_PROGRAM,
+  SERVICE_STATEMENT,
+  SHARED_INIT,
   SOLD_PLAN,
   SPENDERS,
 } from "./tutorial-blocks.ts";
@@ -137,4 +146,40 @@ test("the tutorial of the team sets budgets that bind, and says who spent what",
   await follow(BUDGETS.text);
   expect(await follow(PROGRAM_KEY.text)).toMatch(/sk-tg-/);
   expect(await follow(SPENDERS.text)).toContain("Search");
+});
+
+test("the tutorial of an own service holds, settles and finds the charge on the statement", async () => {
+  const address = `127.0.0.1:${freePort()}`;
+  await start({ LEDGER_LISTEN: address });
+  const accounts = JSON.parse(await follow("bun tollgate account list --json")).accounts;
+  const { id } = accounts.find(({ name }: { readonly name: string }) => name === "main");
+  writeFileSync(join(clone.folder, "service.ts"), SERVICE_PROGRAM.text.replace("127.0.0.1:50051", address));
+  const printed = await follow(`${LEDGER_ACCESS.text}bun service.ts`, { WALLET_ID: id });
+  expect(printed).toMatch(/held 20000000\nsettled 12500000 available \d+\n$/);
+  expect(await follow(SERVICE_STATEMENT.text)).toContain("main");
+});
+
+test("the tutorial of three gateways shares one wallet and one limit among three processes", async () => {
+  const [postgres, redis] = await Promise.all([createLocation("postgres"), startRedisServer()]);
+  if (postgres.location.dialect !== "postgres") throw new Error("The location is not of PostgreSQL");
+  const shared = { DATABASE_URL: postgres.location.url, REDIS_URL: redis.url };
+  await stop();
+  await follow(SHARED_INIT.text, { ...shared, ANTHROPIC_API_KEY: "sk-ant-YOUR-KEY" });
+  const key = /sk-tg-[\w-]{43}/.exec(await follow(LIMITED_KEY.text, shared))?.[0] ?? "";
+  const gateways = await Promise.all(
+    [1, 2, 3].map((number) => {
+      const environment = { ...clone.environment, ...shared, PORT: "0", TOLLGATE_DATA: `data/${number}` };
+      return startServedProcess({ folder: clone.folder, environment });
+    }),
+  );
+  try {
+    const ports = gateways.map(({ url }) => new URL(url).port).join(" ");
+    const printed = await follow(ASK_THREE.text.replace("8081 8082 8083", ports), { TOLLGATE_KEY: key });
+    expect(printed).toBe("200\n200\n429\n");
+  } finally {
+    for (const gateway of gateways) gateway.signal("SIGTERM");
+    await Promise.all(gateways.map(({ exitCode }) => exitCode));
+    await redis.stop();
+    await postgres.drop();
+  }
 });
