@@ -58,9 +58,14 @@ export interface RecentPlace {
 const RECENT_KEY = "tollgate-recent";
 const RECENT_MAX = 9;
 
+/** What a place has beside its view; nothing that opens a dialog. */
+const OF_PLACE = [...KEPT, "q", "range", "from", "to"];
+
 /** Remembers the page of a title as the newest place of this tab; its path has the search of its view. */
 export function notePlace(title: string): void {
-  const path = location.pathname.replace(/^\/console/, "") + location.search;
+  const search = [...new URLSearchParams(location.search)].filter(([name]) => OF_PLACE.includes(name));
+  const text = new URLSearchParams(search).toString();
+  const path = location.pathname.replace(/^\/console/, "") + (text && `?${text}`);
   const others = recentPlaces().filter((place) => place.path.split("?")[0] !== path.split("?")[0]);
   sessionStorage.setItem(RECENT_KEY, JSON.stringify([{ path, title }, ...others].slice(0, RECENT_MAX)));
 }

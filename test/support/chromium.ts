@@ -33,6 +33,8 @@ export interface WatchOptions {
   readonly height?: number;
   readonly theme?: "light" | "dark";
   readonly timeZone?: string;
+  /** Default: "en-GB". */
+  readonly language?: string;
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -56,13 +58,14 @@ export async function openWatchedPage(browser: Browser, options: WatchOptions): 
     height = 900,
     theme = "light",
     timeZone = "Europe/Berlin",
+    language = "en-GB",
     headers = {},
   } = options;
   const context = await browser.newContext({
     viewport: { width, height },
     colorScheme: theme,
     timezoneId: timeZone,
-    locale: "en-GB",
+    locale: language,
     reducedMotion: "reduce",
     extraHTTPHeaders: { ...headers },
     permissions: ["clipboard-read", "clipboard-write"],

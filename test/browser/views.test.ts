@@ -1,0 +1,138 @@
+import { expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { findAccessibilityFaults } from "../support/axe.ts";
+import { untilTitled } from "./world/forms.ts";
+import { browse, type PageOptions } from "./world/open-page.ts";
+import { worldForTests } from "./world/world-for-tests.ts";
+
+const { world, browser } = worldForTests({ days: 3, perDay: 20 });
+
+const at = () => `/console/accounts/${world.acme.accountId}`;
+
+function visit(path: string, use: (page: Page) => Promise<void>, options: PageOptions = {}): Promise<void> {
+  return browse(browser, { url: world.url, path, person: world.owner }, use, options);
+}
+
+/** The search of the page's address. */
+const searchOf = (page: Page) => Object.fromEntries(new URL(page.url()).searchParams);
+
+test("a bar leads to its requests, and a drag to the range, by pointer and by keys alike", async () => {
+  await visit(`${at()}/usage?range=7d`, async (page) => {
+    const chart = page.getByRole("img", { name: /^Cost per day/ });
+    await chart.focus();
+    await page.keyboard.press("End");
+    await page.keyboard.press("Enter");
+    await untilTitled(page, "Requests");
+    const byKeys = searchOf(page);
+    expect(Date.parse(byKeys.to ?? "") - Date.parse(byKeys.from ?? "")).toBe(24 * 3_600_000);
+    await page.goBack();
+    await chart.waitFor();
+    const box = await chart.boundingBox();
+    if (!box) throw new Error("The chart is drawn");
+    const [right, top] = [box.x + box.width - 12, box.y + 60];
+    await page.mouse.click(right, top);
+    await untilTitled(page, "Requests");
+    const { model: _, ...byPointer } = searchOf(page);
+    expect(byPointer).toEqual(byKeys);
+    await page.goBack();
+    await chart.waitFor();
+    await page.mouse.move(right, top);
+    await page.mouse.down();
+    await page.mouse.move(right - box.width / 3, top, { steps: 4 });
+    await page.mouse.up();
+    await page.waitForURL(/from=.*to=/);
+    const { from = "", to = "" } = searchOf(page);
+    expect((Date.parse(to) - Date.parse(from)) / (24 * 3_600_000)).toBeGreaterThanOrEqual(2);
+    expect(to).toBe(byKeys.to ?? "");
+    await page.getByRole("heading", { name: "Usage" }).waitFor();
+    await chart.focus();
+    for (const key of ["End", "Shift+ArrowLeft"]) await page.keyboard.press(key);
+    const figure = page.getByRole("figure").filter({ has: chart });
+    await figure.getByText(/ – .*: \$/).waitFor();
+    expect(await findAccessibilityFaults(page)).toEqual([]);
+  });
+});
+
+test("Ctrl K acts: it opens the dialog of a new key, a key's limit, a theme, and the place before", async () => {
+  await visit(`${at()}/settings`, async (page) => {
+    const act = async (text: string) => {
+      await page.keyboard.press("Control+k");
+      await page.getByRole("combobox", { name: /request id/ }).fill(text);
+      await page
+        .getByRole("option", { selected: true })
+        .filter({ hasText: new RegExp(text, "i") })
+        .waitFor();
+      await page.keyboard.press("Enter");
+      await page.getByRole("dialog", { name: "Search" }).waitFor({ state: "detached" });
+    };
+    await untilTitled(page, "Settings");
+    await act("theme: dark");
+    expect(await page.evaluate(() => document.documentElement.dataset.theme)).toBe("dark");
+    await act("create a key");
+    await page.getByRole("dialog", { name: "Create a key" }).waitFor();
+    await page.keyboard.press("Escape");
+    await act("set the limit");
+    await page.getByRole("dialog", { name: /^Edit/ }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Control+k");
+    await page
+      .getByRole("option")
+      .filter({ hasText: /^Keysrecent$/ })
+      .click();
+    await untilTitled(page, "Keys");
+    await act("sign out");
+    await untilTitled(page, "Sign in");
+    expect(await page.evaluate(() => sessionStorage.getItem("tollgate-recent"))).toBeNull();
+  });
+});
+
+test("a list keeps the order that was chosen last, and its link shows the same to somebody else", async () => {
+  await visit(`${at()}/keys`, async (page) => {
+    const first = () => page.getByRole("row").nth(1).textContent();
+    await page.getByRole("button", { name: "Key", exact: true }).click();
+    await page.waitForURL(/sort=name/);
+    await page.getByRole("button", { name: /^Key/ }).click();
+    await page.waitForURL(/sort=-name/);
+    await page.locator('[aria-sort="descending"]').waitFor();
+    const last = await first();
+    await page.getByRole("button", { name: "Copy the link to this view" }).click();
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(page.url());
+    await page.getByRole("link", { name: "Team", exact: true }).click();
+    await untilTitled(page, "Team");
+    await page.getByRole("link", { name: "Keys", exact: true }).click();
+    await page.waitForURL(/sort=-name/);
+    await page.locator('[aria-sort="descending"]').waitFor();
+    expect(await first()).toBe(last);
+  });
+});
+
+test("a German browser shows and takes amounts and dates as Germans write them, and words in English", async () => {
+  await visit(
+    `${at()}/wallet?topup=1`,
+    async (page) => {
+      await page.locator("data.amount").first().waitFor();
+      expect(await page.locator("data.amount").first().textContent()).toMatch(/^−?[\d.]+,\d{2}\s\$$/);
+      const times = await page.locator("time").allInnerTexts();
+      expect(times.filter((text) => /[A-Za-z]{3,}|\bPM\b/.test(text) && !/ago|just now/.test(text))).toEqual(
+        [],
+      );
+      await page.keyboard.press("Escape");
+      await page.goto(`${world.url}${at()}/keys?create=1`);
+      const amount = page.getByLabel("Spending limit", { exact: true });
+      const takes = async (text: string) => {
+        await amount.fill(text);
+        return amount.evaluate((input: HTMLInputElement) => input.validationMessage);
+      };
+      expect(await takes("1.234,56")).toBe("");
+      expect(await takes("1.234")).toMatch(/one dollar or a thousand/);
+      expect(await takes("1,234.56")).toMatch(/25,00/);
+      await page.getByRole("textbox", { name: "Name" }).fill("Schlüssel");
+      await amount.fill("12,50");
+      await page.getByRole("button", { name: "Create key" }).last().click();
+      await page.getByRole("dialog", { name: /is ready/ }).waitFor();
+    },
+    { language: "de-DE" },
+  );
+  const { items } = await world.owner.call("GET", `/accounts/${world.acme.accountId}/keys?q=Schl`);
+  expect(items[0].spending_limit.amount_usd).toBe("12.50");
+});
