@@ -48,3 +48,70 @@ test("every page of an account says why its requests are refused and what mends 
     await close();
   }
 });
+
+test("a database that does not answer is said, with the age of what is shown, until it answers", async () => {
+  const path = `/console/accounts/${world.acme.accountId}/wallet`;
+  const { page, context, close } = await openPageAs(browser, { url: world.url, path, person: world.owner });
+  const fails = { status: 500, headers: { "x-request-id": "r" }, json: {} };
+  await context.route("**/console/api/**", (route) => route.fulfill(fails));
+  await context.route("**/readyz", (route) =>
+    route.fulfill({ status: 503, json: { status: "not_ready", checks: { database: { ok: false } } } }),
+  );
+  await page.getByRole("link", { name: "Refusals" }).click();
+  const strip = page.getByRole("alert").filter({ hasText: "The database does not answer. Figures are of" });
+  await strip.getByText(/, just now|min\. ago/).waitFor();
+  await context.unroute("**/readyz");
+  await context.unroute("**/console/api/**");
+  await strip.waitFor({ state: "detached" });
+  await close();
+});
+
+test("an operator is told on every page which upstream rests, and a member which request was refused", async () => {
+  const path = `/console/accounts/${world.acme.accountId}/settings`;
+  const created = await world.owner.call("POST", `/accounts/${world.acme.accountId}/keys`, {
+    name: "strict",
+  });
+  const answer = await fetch(`${world.url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${created.secret}`, "content-type": "application/json" },
+    body: JSON.stringify({ model: "no-such-model", messages: [{ role: "user", content: "?" }] }),
+  });
+  expect(answer.ok).toBe(false);
+  await world.operator.call("POST", "/operator/upstreams/anthropic/circuit", { state: "open" });
+  const member = await openPageAs(browser, { url: world.url, path, person: world.owner });
+  const refused = member.page
+    .getByRole("status")
+    .filter({ hasText: "1 request was refused in the last 10 minutes" });
+  await refused.getByText("of the key “strict”").waitFor();
+  expect(await member.page.getByText("The upstream").count()).toBe(0);
+  await refused.getByRole("link", { name: "See why" }).click();
+  await member.page.waitForURL(/\/refusals\/[\w-]+$/);
+  await member.close();
+  const visit = { url: world.url, path: "/console/operator/codes", person: world.operator };
+  const { page, close } = await openPageAs(browser, visit);
+  await page.getByText("The upstream “anthropic” rests: an operator opened its circuit.").waitFor();
+  await world.operator.call("POST", "/operator/upstreams/anthropic/circuit", { state: "closed" });
+  await close();
+});
+
+test("a page does not move when it is drawn below a strip", async () => {
+  const { id } = await world.owner.call("POST", "/accounts", { name: "Steady" });
+  const path = `/console/accounts/${id}/settings`;
+  const { page, close } = await openPageAs(browser, { url: world.url, path, person: world.owner });
+  await page.addInitScript(() => {
+    const tops = new Set<number>();
+    Object.assign(window, { tops });
+    const look = () => {
+      const head = document.querySelector("h1");
+      if (head) tops.add(Math.round(head.getBoundingClientRect().top));
+      requestAnimationFrame(look);
+    };
+    look();
+  });
+  await page.reload();
+  await page.getByRole("status").filter({ hasText: "Requests are being refused." }).waitFor();
+  await page.getByRole("heading", { name: "Settings", level: 1 }).waitFor();
+  const tops = await page.evaluate(() => [...(window as unknown as { tops: Set<number> }).tops]);
+  expect(tops).toHaveLength(1);
+  await close();
+});
