@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import OpenAI, { APIError } from "openai";
 import type { Browser, Page } from "playwright-core";
+import { findAccessibilityFaults } from "../support/axe.ts";
 import { startChromium } from "../support/chromium.ts";
 import { until } from "../support/until.ts";
 import { type FirstStart, startForTheFirstTime } from "./world/first-notice.ts";
@@ -69,11 +70,31 @@ test("the printed password leads to a key, a receipt, a refusal with its reason,
 async function stepsAndChartOf(page: Page): Promise<void> {
   await page.getByRole("heading", { name: "The first request is made" }).waitFor();
   await page.getByRole("link", { name: /see its receipt/ }).waitFor();
+  await page
+    .getByRole("status")
+    .filter({ hasText: /^Well done: demo has answered, \d+ tokens for \$/ })
+    .waitFor();
+  expect(await findAccessibilityFaults(page)).toEqual([]);
+  await inviteBy(page);
   await page.getByRole("img", { name: /Cost by day/ }).waitFor();
   expect(await page.getByText("No requests in this range").count()).toBe(0);
   await page.reload();
   await page.getByRole("button", { name: "Hide" }).click();
   await page.getByRole("heading", { name: "The first request is made" }).waitFor({ state: "detached" });
+}
+
+/** Invites from the steps: without mail, the inviter gets the link, and the step is done. */
+async function inviteBy(page: Page): Promise<void> {
+  await page.getByText("This server sends no mail: each invitation is a link for you to pass on.").waitFor();
+  await page.getByRole("link", { name: "Invite a person" }).click();
+  await page.getByLabel("E-mail").fill("second@example.com");
+  await page.getByRole("button", { name: "Invite", exact: true }).click();
+  await page.getByRole("button", { name: "Copy link" }).click();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toContain("/console/accept?token=");
+  await page.getByRole("button", { name: "I have stored it" }).click();
+  await page.getByRole("link", { name: "Overview" }).click();
+  await page.getByRole("heading", { name: "Others are invited (done)" }).waitFor();
+  await page.getByRole("heading", { name: "Set a limit", exact: true }).waitFor();
 }
 
 /** The available balance of the overview in nano-USD. */

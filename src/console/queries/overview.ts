@@ -10,7 +10,7 @@ export type Latest = DataOf<typeof latestQuery>;
 export type ModelRow = ItemOf<typeof modelsQuery>;
 
 /** How often the first steps look for what has happened meanwhile. */
-const WATCH_MS = 3_000;
+const WATCH_MS = 1_500;
 const CALM_MS = 30_000;
 const CATALOG_STALE_MS = 300_000;
 /** The balance and the newest requests move together, soon after a request. */
@@ -31,12 +31,13 @@ export const keyNamesQuery = (account: string) =>
     refetchInterval: CALM_MS,
   });
 
-/** The 5 newest requests. Read every 3 s until the first request appears. */
+/** The 5 newest requests. Read every 1.5 s until a first request has ended. */
 export const latestQuery = (account: string) =>
   queryOptions({
     queryKey: ["account", account, "requests", "latest"],
     queryFn: () => call(() => api.accounts({ account }).requests.get({ query: { size: 5 } })),
-    refetchInterval: ({ state }) => (state.data?.items.length === 0 ? WATCH_MS : MOVING_MS),
+    refetchInterval: ({ state }) =>
+      state.data?.items.every((each) => each.state === "held") ? WATCH_MS : MOVING_MS,
   });
 
 /** The 3 newest refusals of the 7 days that are kept. */

@@ -1,23 +1,14 @@
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
-import type { ReactNode } from "react";
 import { readUsd } from "../../format.ts";
 import { Button, ButtonLink } from "../../parts/button.tsx";
-import { classes } from "../../parts/classes.ts";
 import { CodeBlock } from "../../parts/code-block.tsx";
-import { Icon } from "../../parts/icons.tsx";
-import { Money } from "../../parts/money.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { keyNamesQuery, latestQuery, modelsQuery, walletQuery } from "../../queries/overview.ts";
 import { setupQuery, useMay } from "../../session.ts";
-import styles from "./overview.module.css";
-
-interface StepProps {
-  readonly number: number;
-  readonly title: string;
-  readonly isDone: boolean;
-  readonly children?: ReactNode;
-}
+import { FirstReceipt } from "./first-receipt.tsx";
+import styles from "./first-steps.module.css";
+import { NextSteps } from "./next-steps.tsx";
+import { Step } from "./step.tsx";
 
 interface FirstStepsProps {
   readonly account: string;
@@ -25,17 +16,17 @@ interface FirstStepsProps {
   readonly onHide: (() => void) | undefined;
 }
 
-/** The way to a first receipt. Each step turns green by itself when it has happened. */
+/** The way to a first receipt, and on from there. Each step turns green by itself when it has happened. */
 export function FirstSteps({ account, onHide }: FirstStepsProps) {
   const { data: setup } = useQuery(setupQuery);
   const { data: keys } = useQuery(keyNamesQuery(account));
   const { data: latest } = useQuery(latestQuery(account));
   const { data: models } = useQuery(modelsQuery(account));
   const { data: wallet } = useQuery(walletQuery(account));
-  const mayCreate = useMay("keys.create");
   const hasKey = keys?.items.some(({ state }) => state === "active") ?? false;
-  const first = latest?.items[0];
-  const isDone = hasKey && first !== undefined && first.state !== "held";
+  const first = latest?.items.at(-1);
+  const hasEnded = first !== undefined && first.state !== "held";
+  const isDone = hasKey && hasEnded;
   return (
     <Panel
       title={isDone ? "The first request is made" : "Make the first request"}
@@ -48,21 +39,16 @@ export function FirstSteps({ account, onHide }: FirstStepsProps) {
     >
       <ol className={styles.steps}>
         <Step number={1} title={hasKey ? "There is a key" : "Create a key"} isDone={hasKey}>
-          {hasKey && (
+          {hasKey ? (
             <p className={styles.quiet}>Its secret was shown once. Create another one if it is lost.</p>
-          )}
-          {mayCreate && (
-            <ButtonLink
-              icon="plus"
-              to="/accounts/$account/keys"
-              params={{ account }}
-              search={{ create: "1" }}
-            >
-              Create a key
-            </ButtonLink>
-          )}
+          ) : null}
+          <CreateKey account={account} />
         </Step>
-        <Step number={2} title="Send a request with it" isDone={first !== undefined}>
+        <Step
+          number={2}
+          title={first ? "A request has arrived" : "Send a request with it"}
+          isDone={first !== undefined}
+        >
           <div>
             <CodeBlock
               label="curl command"
@@ -70,40 +56,27 @@ export function FirstSteps({ account, onHide }: FirstStepsProps) {
               isWrapped
             />
           </div>
-          {wallet && readUsd(wallet.available_usd) <= 0n && (
+          {!first && wallet && readUsd(wallet.available_usd) <= 0n && (
             <p className={styles.quiet}>
               Nothing is available yet: a request that costs money is refused until the wallet is topped up.
             </p>
           )}
         </Step>
-        <Step number={3} title="See what it cost" isDone={first !== undefined && first.state !== "held"}>
-          {first && first.state !== "held" ? (
-            <Link to="/accounts/$account/requests/$request" params={{ account, request: first.id }}>
-              <Money usd={first.charged_usd} isExact />: see its receipt
-            </Link>
-          ) : (
-            <p className={styles.quiet}>Waiting for it…</p>
-          )}
+        <Step number={3} title="See what it cost" isDone={hasEnded}>
+          <FirstReceipt account={account} first={first} />
         </Step>
+        {hasEnded && <NextSteps account={account} usedKeyId={first.key_id} />}
       </ol>
     </Panel>
   );
 }
 
-function Step({ number, title, isDone, children }: StepProps) {
+function CreateKey({ account }: { readonly account: string }) {
+  if (!useMay("keys.create")) return null;
   return (
-    <li className={styles.step}>
-      <span className={classes(styles.number, isDone && styles.done)}>
-        {isDone ? <Icon name="check" /> : number}
-      </span>
-      <div className={styles.content}>
-        <h3>
-          {title}
-          {isDone && <span hidden> (done)</span>}
-        </h3>
-        {children}
-      </div>
-    </li>
+    <ButtonLink icon="plus" to="/accounts/$account/keys" params={{ account }} search={{ create: "1" }}>
+      Create a key
+    </ButtonLink>
   );
 }
 
