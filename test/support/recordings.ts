@@ -63,3 +63,24 @@ export function recording(name: string, how: Omit<Answer, "body"> = {}): Script 
 function protocolOf(name: string): "openai" | "anthropic" {
   return name.startsWith("anthropic/") ? "anthropic" : "openai";
 }
+
+const GOOGLE_FOLDER = join(import.meta.dir, "../../../shared/recordings-more/google");
+
+/** An answer of Gemini: whole, and the responses of its stream. */
+export interface GoogleRecording {
+  readonly name: string;
+  readonly whole: string;
+  readonly lines: readonly string[];
+}
+
+/** Lists the recorded answers of Gemini; none where they do not exist. */
+export function googleRecordings(): readonly GoogleRecording[] {
+  if (!existsSync(GOOGLE_FOLDER)) return [];
+  const read = (file: string) => readFileSync(join(GOOGLE_FOLDER, file), "utf8");
+  const names = readdirSync(GOOGLE_FOLDER).filter((file) => file.endsWith(".json"));
+  return names.map((file) => {
+    const name = file.slice(0, -".json".length);
+    const lines = read(`${name}.chunks.txt`).split("\n");
+    return { name, whole: read(file), lines: lines.filter((line) => line.trim() !== "") };
+  });
+}
