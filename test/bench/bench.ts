@@ -1,6 +1,7 @@
 import { benchAgents } from "./agents/bench-agents.ts";
 import { benchBodies } from "./bodies/bench-bodies.ts";
 import { benchCatalog } from "./catalog/bench-catalog.ts";
+import { benchConsole } from "./console/bench-console.ts";
 import { benchGateway } from "./gateway/bench-gateway.ts";
 import { benchGrowth } from "./growth/bench-growth.ts";
 import { benchGuard } from "./guard/bench-guard.ts";
@@ -13,11 +14,12 @@ import { benchTranslate } from "./translate/bench-translate.ts";
 import { benchUpstream } from "./upstream/bench-upstream.ts";
 import { benchUsage } from "./usage/bench-usage.ts";
 
-// usage: `bun run bench [agents|bodies|catalog|growth|guard|ledger|limiter|peers|retention|telemetry|translate|upstream|usage] [--quick] [--json]`
+// usage: `bun run bench [agents|bodies|catalog|console|growth|guard|ledger|limiter|peers|retention|telemetry|translate|upstream|usage] [--quick] [--json]`
 const [subject, ...rest] = Bun.argv.slice(2);
 if (subject === "agents") await benchAgents(rest);
 else if (subject === "bodies") await benchBodies(rest);
 else if (subject === "catalog") await benchCatalog(rest);
+else if (subject === "console") await benchConsole(rest);
 else if (subject === "growth") await benchGrowth(rest);
 else if (subject === "guard") await benchGuard(rest);
 else if (subject === "ledger") await benchLedger(rest);

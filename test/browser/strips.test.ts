@@ -77,6 +77,8 @@ test("an operator is told on every page which upstream rests, and a member which
     body: JSON.stringify({ model: "no-such-model", messages: [{ role: "user", content: "?" }] }),
   });
   expect(answer.ok).toBe(false);
+  // The list writes what was counted, which a page reads again after 30 s.
+  await world.owner.call("GET", `/accounts/${world.acme.accountId}/refusals`);
   await world.operator.call("POST", "/operator/upstreams/anthropic/circuit", { state: "open" });
   const member = await openPageAs(browser, { url: world.url, path, person: world.owner });
   const refused = member.page

@@ -1,6 +1,7 @@
 import { useEffect, useState } from "react";
 import { Button, IconButton } from "./button.tsx";
 import { classes } from "./classes.ts";
+import type { IconName } from "./icons.tsx";
 import styles from "./code-block.module.css";
 
 interface CodeBlockProps {
@@ -38,12 +39,14 @@ interface CopyProps {
   readonly text: string | (() => string);
   /** Name of the button: "Copy key". */
   readonly label: string;
+  /** Default: two sheets. */
+  readonly icon?: IconName;
   /** Shows the label beside the icon. */
   readonly hasText?: boolean;
 }
 
 /** Copies a text and confirms it. */
-export function Copy({ text, label, hasText = false }: CopyProps) {
+export function Copy({ text, label, icon: usual = "copy", hasText = false }: CopyProps) {
   const [isCopied, setIsCopied] = useState(false);
   useEffect(() => {
     if (!isCopied) return;
@@ -51,7 +54,7 @@ export function Copy({ text, label, hasText = false }: CopyProps) {
     return () => clearTimeout(timer);
   }, [isCopied]);
   const copy = () => void copyText(typeof text === "string" ? text : text()).then(setIsCopied);
-  const icon = isCopied ? "check" : "copy";
+  const icon = isCopied ? "check" : usual;
   const name = isCopied ? "Copied" : label;
   if (!hasText) return <IconButton icon={icon} label={name} size="small" onClick={copy} />;
   return (

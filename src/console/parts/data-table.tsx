@@ -123,13 +123,17 @@ function namesBeyond(region: HTMLElement): string {
 
 function Head<Row>({ column }: { readonly column: Column<Row> }) {
   const { header, align, sorted, onSort } = column;
-  const arrow = sorted === "ascending" ? "↑" : sorted === "descending" ? "↓" : "";
+  const arrow = (
+    <span className={classes(!sorted && styles.idle)} aria-hidden="true">
+      {sorted === undefined ? "↕" : sorted === "ascending" ? "↑" : "↓"}
+    </span>
+  );
   if (header === "") return <td />;
   return (
     <th scope="col" className={classes(align === "end" && styles.end)} aria-sort={sorted}>
       {onSort ? (
         <button type="button" className={styles.sort} onClick={onSort}>
-          {header} <span aria-hidden="true">{arrow}</span>
+          {align === "end" && arrow} {header} {align !== "end" && arrow}
         </button>
       ) : (
         header

@@ -58,7 +58,7 @@ export function ListTable<Row>(props: DataTableProps<Row> & ListProps<Row>) {
 
 /** Copies the address of the page, which holds its filters, order and range. */
 export function ViewLink() {
-  return <Copy text={() => location.href} label="Copy the link to this view" />;
+  return <Copy icon="link" text={() => location.href} label="Copy the link to this view" />;
 }
 
 function NoMatch() {
