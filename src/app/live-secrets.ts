@@ -28,6 +28,9 @@ export function followSecrets(started: Config): LiveSecrets<Config> {
           return latest.console.mail?.url ?? "";
         },
       },
+      get recordingKeys() {
+        return latest.console.recordingKeys;
+      },
       stripe: {
         get secretKey() {
           return latest.console.stripe.secretKey;

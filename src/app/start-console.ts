@@ -21,6 +21,7 @@ import type { StripeSettings } from "../payments/stripe-library.ts";
 import { startPaymentSweep } from "../payments/sweep.ts";
 import { startPlanPasses } from "../plans/pass.ts";
 import { loadPart } from "../program-files.ts";
+import { createMasterKeys } from "../recordings/sealing.ts";
 import { createProviderPage } from "../setup/provider-page.ts";
 import type { ReadBackground } from "../telemetry/background-metrics.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -29,7 +30,7 @@ import { createAuditJob } from "./audit-job.ts";
 import { type ConsoleBuilder, createConsoleBuilder } from "./console-build.ts";
 import { createConsoleInside } from "./console-inside.ts";
 import { startMails, startNotices } from "./start-deliveries.ts";
-import { createPeople, startAccountSweep, startSessionSweep } from "./start-people.ts";
+import { createPeople, startAccountSweep, startRecordingSweep, startSessionSweep } from "./start-people.ts";
 
 interface Foundation {
   readonly database: Database;
@@ -84,6 +85,7 @@ export function startConsole(config: Config, foundation: Foundation): RunningCon
     ...startStripeJobs(parts),
     startPlanPasses({ ...parts, metrics: foundation.metrics.plans }),
     startSessionSweep(parts),
+    startRecordingSweep({ ...parts, bounds: config.recordings }),
     ...(mailServer ? [mailServer] : []),
   ];
   const close = async () => {
@@ -151,6 +153,7 @@ function createParts(
     addressOf: createAddressOf(settings.trustedProxies),
     pages: createPages(builder.current),
     stopping,
+    recordingKeys: createMasterKeys(() => config.console.recordingKeys),
     platform: createPlatform(config, foundation, mailServer),
     now: Date.now,
   };

@@ -14,6 +14,7 @@ import type { Database } from "../db/database.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import type { ConsoleSettings } from "../http/console/console-parts.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import { type RecordingBounds, sweepRecordings } from "../recordings/store.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
 import { repeat } from "../time.ts";
 
@@ -63,6 +64,23 @@ export function startSessionSweep({
     everyMs: SESSION_SWEEP_MS,
     run: () => sweepSessions(database, now()),
     onFault: (fault) => log.error(describeFault(fault), "session sweep failed"),
+    beginsNow: true,
+  });
+}
+
+const RECORDING_SWEEP_MS = 60_000;
+
+/** Deletes recordings whose time is over, at the start and once a minute. Returns what stops it. */
+export function startRecordingSweep({
+  database,
+  bounds,
+  log,
+  now,
+}: Pick<PeopleFoundation, "database" | "log" | "now"> & { readonly bounds: RecordingBounds }) {
+  return repeat({
+    everyMs: RECORDING_SWEEP_MS,
+    run: () => sweepRecordings(database, { bounds, nowMs: now() }),
+    onFault: (fault) => log.error(describeFault(fault), "recording sweep failed"),
     beginsNow: true,
   });
 }

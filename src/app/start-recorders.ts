@@ -1,22 +1,34 @@
+import type { Config } from "../config/config.ts";
 import type { Database } from "../db/database.ts";
+import { createRecorder } from "../recordings/recorder.ts";
+import { createMasterKeys } from "../recordings/sealing.ts";
 import { startRefusalRecorder } from "../refusals/recorder.ts";
 import { RouteHours } from "../route-hours.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { RequestMetrics } from "../telemetry/request-metrics.ts";
 
-/** Starts what counts requests in the database. A request also counts in the metrics. */
+interface Foundation {
+  readonly database: Database;
+  readonly log: Log;
+  readonly requests: RequestMetrics;
+}
+
+/** Starts what keeps facts of requests in the database: counts, refusals, and bodies of keys that say so. */
 export function startRecorders(
-  database: Database,
-  { log, requests }: { readonly log: Log; readonly requests: RequestMetrics },
+  { recordings: bounds, console }: Config,
+  { database, log, requests }: Foundation,
 ) {
   const refusals = startRefusalRecorder({ database, log });
   const routeHours = new RouteHours({ database, log });
+  // Its keys follow the file that has them.
+  const masterKeys = createMasterKeys(() => console.recordingKeys);
+  const recorder = createRecorder({ database, log, bounds, masterKeys });
   const ended: RequestMetrics["ended"] = (request) => {
     requests.ended(request);
     routeHours.requestEnded(request);
   };
   return {
-    parts: { refusals, routeHours, requestMetrics: { ...requests, ended } },
-    close: async () => void (await Promise.all([refusals.close(), routeHours.close()])),
+    parts: { refusals, routeHours, recorder, requestMetrics: { ...requests, ended } },
+    close: async () => void (await Promise.all([refusals.close(), routeHours.close(), recorder.close()])),
   };
 }

@@ -46,6 +46,7 @@ const LIVE: Readonly<Record<string, Read>> = {
   REDIS_URL: ({ limiter }) => limiter.redis?.password,
   SMTP_URL: ({ console }) => console.mail?.url,
   STRIPE_SECRET_KEY: ({ console }) => console.stripe.secretKey,
+  RECORDING_KEYS: ({ console }) => console.recordingKeys,
   STRIPE_WEBHOOK_SECRET: ({ console }) => console.stripe.webhookSecret,
 };
 
@@ -65,6 +66,8 @@ const AT_START: Readonly<Record<string, Read>> = {
   "limiter.on_failure": ({ limiter }) => limiter.onFailure,
   "limiter.replicas": ({ limiter }) => limiter.replicas,
   "ledger.wallets_per_batch": ({ walletsPerBatch }) => walletsPerBatch,
+  "recordings.account_bytes": ({ recordings }) => recordings.accountBytes,
+  "recordings.total_bytes": ({ recordings }) => recordings.totalBytes,
   "retention.receipts_days": ({ receiptsDays }) => receiptsDays,
   "billing.hold_ttl_s": ({ holdTtlMs }) => holdTtlMs,
   REDIS_URL: ({ limiter }) => withoutPassword(limiter.redis),
@@ -100,6 +103,7 @@ export function keepStartSettings(running: Config, next: Config): Config {
     sockets,
     walletsPerBatch,
     receiptsDays,
+    recordings,
     holdTtlMs,
   } = running;
   const kept = {
@@ -109,6 +113,7 @@ export function keepStartSettings(running: Config, next: Config): Config {
     sockets,
     walletsPerBatch,
     receiptsDays,
+    recordings,
     holdTtlMs,
   };
   const limiter = { ...running.limiter, redis: keepStartRedis(running.limiter.redis, next.limiter.redis) };

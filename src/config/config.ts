@@ -7,6 +7,7 @@ import type { SocketBounds } from "../domain/socket-bounds.ts";
 import type { ExportConfig } from "../exports/export-config.ts";
 import type { Limits } from "../limiter/limiter.ts";
 import type { RedisLocation } from "../limiter/redis/location.ts";
+import type { RecordingBounds } from "../recordings/store.ts";
 import type { TracesConfig } from "../telemetry/request-tracing.ts";
 import type { UpstreamConfig } from "../upstream/upstream.ts";
 import { createWorkerQueue } from "../workers/worker-queue.ts";
@@ -46,6 +47,8 @@ export interface Config extends LedgerProcessConfig, LiveConfig, HttpAddress {
   readonly known?: readonly FilledIn[] | undefined;
   readonly limiter: LimiterConfig;
   readonly console: ConsoleConfig;
+  /** How many bytes of recordings the database keeps. */
+  readonly recordings: RecordingBounds;
   /** Maximum bytes of all request bodies in memory. */
   readonly bodyBytesInFlightMax: number;
   /** Maximum for the bodies of one account. Default: a quarter of `bodyBytesInFlightMax`. */
@@ -284,11 +287,11 @@ interface Reread<Settings> {
 function rereadSecrets(reread: Reread<Config>, problems: Problems) {
   const { running, variables } = reread;
   const storage = rereadStorage(reread, problems);
-  const { mail, stripe } = readConsole(variables.values, problems);
+  const { mail, stripe, recordingKeys } = readConsole(variables.values, problems);
   return {
     ...storage,
     redis: rereadRedis(running.limiter.redis, variables.values, problems),
-    console: { ...running.console, mail, stripe },
+    console: { ...running.console, mail, stripe, recordingKeys },
   };
 }
 

@@ -3,6 +3,7 @@ import { isLoopbackHost } from "../domain/addresses.ts";
 import { parseSender } from "../domain/mail-address.ts";
 import type { Environment } from "./placeholders.ts";
 import type { Problems } from "./problems.ts";
+import { readRecordingKeys } from "./recordings.ts";
 
 /** Settings of the console from the environment. */
 export interface ConsoleConfig {
@@ -13,6 +14,8 @@ export interface ConsoleConfig {
   /** `undefined` to print mails on stderr. */
   readonly mail: MailConfig | undefined;
   readonly stripe: StripeConfig;
+  /** Keys that encrypt the bodies of requests, in base64: the first one encrypts. Without any, none is kept. */
+  readonly recordingKeys?: readonly string[] | undefined;
   /** For tests, which no variable sets: webhooks may be sent to this machine, without TLS. */
   readonly allowsLoopbackWebhooks?: boolean;
 }
@@ -41,6 +44,7 @@ export function readConsole(environment: Environment, problems: Problems): Conso
       secretKey: readSecret("STRIPE_SECRET_KEY", environment, problems),
       webhookSecret: readSecret("STRIPE_WEBHOOK_SECRET", environment, problems),
     },
+    recordingKeys: readRecordingKeys(environment, problems),
   };
 }
 

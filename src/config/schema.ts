@@ -117,6 +117,12 @@ export const ConfigFileSchema = Mapping({
     }),
   ),
   ledger: Type.Optional(Mapping({ wallets_per_batch: Type.Optional(Count(1, 10_000)) })),
+  recordings: Type.Optional(
+    Mapping({
+      account_bytes: Type.Optional(Count(0, Number.MAX_SAFE_INTEGER)),
+      total_bytes: Type.Optional(Count(0, Number.MAX_SAFE_INTEGER)),
+    }),
+  ),
   retention: Type.Optional(Mapping({ receipts_days: Type.Optional(Count(1, 36_500)) })),
   billing: Type.Optional(
     Mapping({

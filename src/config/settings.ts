@@ -6,6 +6,7 @@ import type { KeyConfig, UpstreamConfig, UpstreamTimeouts } from "../upstream/up
 import { readCompany } from "./company.ts";
 import { readPayments } from "./payments.ts";
 import { readPlans } from "./plans.ts";
+import { readRecordingBounds } from "./recordings.ts";
 import { readRoutes } from "./routes.ts";
 import type { ConfigFile, ExportEntry, ModelEntry, UpstreamEntry } from "./schema.ts";
 import { readSocketBounds } from "./sockets.ts";
@@ -41,6 +42,7 @@ export function readSettings(file: ConfigFile) {
     corsOrigins: file.http?.cors_origins,
     signUp: file.console?.sign_up ?? "invited",
     payments: readPayments(file),
+    recordings: readRecordingBounds(file),
     debugKeys: file.log?.debug_keys,
     drainDelayMs: (file.drain_delay_s ?? 0) * 1_000,
     holdTtlMs: (file.billing?.hold_ttl_s ?? HOLD_TTL_S) * 1_000,

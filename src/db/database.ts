@@ -11,8 +11,16 @@ import * as consoleTables from "./tables/console.ts";
 import * as paymentTables from "./tables/payments.ts";
 import * as peopleTables from "./tables/people.ts";
 import * as planTables from "./tables/plans.ts";
+import * as recordingTables from "./tables/recordings.ts";
 
-const DECLARED = { ...accountTables, ...peopleTables, ...consoleTables, ...paymentTables, ...planTables };
+const DECLARED = {
+  ...accountTables,
+  ...peopleTables,
+  ...consoleTables,
+  ...paymentTables,
+  ...planTables,
+  ...recordingTables,
+};
 const SQLITE_TABLES = declareTables(DECLARED, SQLITE_COLUMNS);
 
 /** The tables outside the ledger, of either dialect. */

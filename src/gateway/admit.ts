@@ -3,8 +3,10 @@ import { type Body, type Soon, withModel } from "../bodies/body.ts";
 import { GatewayError, type LimitFacts } from "../errors.ts";
 import type { Admission, AdmissionRequest, LimitDecline, Limits } from "../limiter/limiter.ts";
 import { platform } from "../platform.ts";
+import type { Recording } from "../recordings/recording.ts";
 import type { Gateway } from "./gateway.ts";
 import { clampToMinute, type Quote } from "./quote.ts";
+import { beginRecording } from "./recorded-reply.ts";
 import type { Call, Reply } from "./request.ts";
 
 /** Clamps a quote to what the caller's limits can admit in one minute. Throws `too_many_tokens`. */
@@ -138,6 +140,8 @@ function recordCaller({ record, trace }: Call, caller: Caller): Caller {
 interface ReadRequest {
   readonly body: Body;
   readonly caller: Caller;
+  /** Keeps the bodies of the request; `undefined` unless its key says so. */
+  readonly recording: Recording | undefined;
 }
 
 /**
@@ -150,13 +154,19 @@ export async function readRequest(gateway: Gateway, call: Call, caller: Caller):
   const startedAt = gateway.clock();
   const blocks = await call.readBody(caller);
   call.progress.waitedMs += gateway.clock() - startedAt;
-  const reading = gateway.bodies.read({ wire: call.wire, owner: caller.key.accountId, blocks });
-  const read = reading instanceof Promise ? await reading : reading;
-  const body = read.request.model === "" ? withModel(read, requireDefault(gateway, call)) : read;
-  call.progress.requestedModel = body.request.model;
-  call.trace?.note({ stream: body.request.stream });
-  if (gateway.clock() - call.startedAt < CALLER_TRUSTED_MS) return { body, caller };
-  return { body, caller: await gateway.authenticate(call.secret) };
+  const recording = caller.key.recording && beginRecording(gateway, { call, caller, blocks });
+  try {
+    const reading = gateway.bodies.read({ wire: call.wire, owner: caller.key.accountId, blocks });
+    const read = reading instanceof Promise ? await reading : reading;
+    const body = read.request.model === "" ? withModel(read, requireDefault(gateway, call)) : read;
+    call.progress.requestedModel = body.request.model;
+    call.trace?.note({ stream: body.request.stream });
+    const isTrusted = gateway.clock() - call.startedAt < CALLER_TRUSTED_MS;
+    return { body, caller: isTrusted ? caller : await gateway.authenticate(call.secret), recording };
+  } catch (fault) {
+    recording?.[Symbol.dispose]();
+    throw fault;
+  }
 }
 
 /** Returns the default model of a route. Throws `wrong_shape` where there is none. */

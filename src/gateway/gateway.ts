@@ -6,6 +6,7 @@ import type { Catalog } from "../catalog/catalog.ts";
 import type { DefaultModels } from "../domain/model.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Limiter, Limits } from "../limiter/limiter.ts";
+import type { Recorder } from "../recordings/recording.ts";
 import type { RefusalRecorder } from "../refusals/refusal.ts";
 import type { SettlementOutbox } from "../settlement-outbox/entry.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -67,6 +68,8 @@ export interface Gateway extends GatewaySettings {
   readonly callers: CallerWatch;
   readonly declines: DeclineMemory;
   readonly refusals: RefusalRecorder;
+  /** Keeps bodies of the keys that say so. Default: none. */
+  readonly recorder?: Recorder | undefined;
   readonly attribution: AttributionNames;
   readonly runs: Runs;
   readonly holdHealth: HoldHealth;

@@ -7,6 +7,7 @@ import { declineError, takeHold } from "./hold.ts";
 import { Meter } from "./meter.ts";
 import { planRequest } from "./plan.ts";
 import { quoteRequest, tokensOf } from "./quote.ts";
+import { recordReply } from "./recorded-reply.ts";
 import { type Answer, type Bill, type Call, type HeldRequest, outcomeName, type Reply } from "./request.ts";
 import { readAttribution } from "./scopes.ts";
 import { settle } from "./settle.ts";
@@ -16,11 +17,12 @@ import { settle } from "./settle.ts";
  *
  * Each resource ends once, whatever happens. The slot is settled together with the hold, and cancelled when
  * the hold is declined. After a fault the end of this function gives the slot back, and an open hold expires.
- * The heartbeat and the watch of the caller end here as well.
+ * The heartbeat and the watch of the caller end here as well, and so does the recording of its bodies.
  */
 export async function runRequest(gateway: Gateway, call: Call, reply: Reply): Promise<void> {
   const sender = await authenticate(gateway, call);
-  const { body, caller } = await readRequest(gateway, call, sender);
+  const { body, caller, recording } = await readRequest(gateway, call, sender);
+  using _recording = recording;
   if (body.request.stream) reply.expectStream(body.request.model);
   const plan = await planRequest(gateway, { call, caller, body });
   const attribution = readAttribution({ call, caller, request: body.request });
@@ -37,9 +39,11 @@ export async function runRequest(gateway: Gateway, call: Call, reply: Reply): Pr
   using running = gateway.callers.start(caller.key.id);
   const held: HeldRequest = { call, body, plan, quote, hold, meter, caller: running };
   call.onHeld?.(held);
-  const answer = await forward(gateway, held, reply);
+  const recorded = recording ? recordReply(reply, recording) : reply;
+  const answer = await forward(gateway, held, recorded);
   const bill = await settle(gateway, { held, slot }, answer);
-  conclude(held, { answer, bill }, reply);
+  recording?.settled(outcomeName(answer.outcome));
+  conclude(held, { answer, bill }, recorded);
 }
 
 /** Errors that have a form of their own for a request that was charged. */

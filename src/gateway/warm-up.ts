@@ -12,7 +12,9 @@ import { readAttribution } from "./scopes.ts";
  */
 export async function warmUp(gateway: Gateway, call: Call, reply: Reply): Promise<void> {
   const sender = await authenticate(gateway, call);
-  const { body, caller } = await readRequest(gateway, call, sender);
+  const { body, caller, recording } = await readRequest(gateway, call, sender);
+  // Nothing is answered that is worth keeping.
+  recording?.[Symbol.dispose]();
   const { request } = body;
   reply.expectStream(request.model);
   const model = selectModel(gateway.catalog, caller, request);

@@ -6,7 +6,7 @@ export type CorsOrigins = readonly string[] | "*";
 
 const EXPOSED_HEADERS = [
   ...["x-request-id", "request-id", "retry-after", "x-should-retry"],
-  ...["x-tollgate-cost-usd", "x-tollgate-balance-usd", "x-tollgate-max-tokens"],
+  ...["x-tollgate-cost-usd", "x-tollgate-balance-usd", "x-tollgate-max-tokens", "x-tollgate-recorded"],
   ...["x-tollgate-needed-usd", "x-tollgate-available-usd", "x-tollgate-limit"],
   ...["limit", "remaining", "reset"].flatMap((name) =>
     ["requests", "tokens"].flatMap((what) => [

@@ -81,6 +81,7 @@ describe("a secret of the environment", () => {
     SMTP_URL: "smtp://u:p@h",
     STRIPE_SECRET_KEY: "sk_test_1",
     STRIPE_WEBHOOK_SECRET: "whsec_1",
+    RECORDING_KEYS: Buffer.alloc(32, 1).toString("base64"),
     OTEL_EXPORTER_OTLP_HEADERS: "authorization=x",
     OTEL_EXPORTER_OTLP_TRACES_HEADERS: "authorization=x",
   };

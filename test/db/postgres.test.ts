@@ -275,6 +275,8 @@ const TABLES = [
     "plan_orders",
     "projects",
     "proofs",
+    "recording_bytes",
+    "recordings",
     "redeem_codes",
     "refused_requests",
   ],

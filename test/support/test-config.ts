@@ -38,6 +38,7 @@ export function testConfig(folder: string, more: Partial<Config>): Config {
       ...{ total: 10_000, perAccount: 10_000, perKey: 10_000 },
       ...{ memoryBytes: 256 * 1024 * 1024, accountMemoryBytes: 64 * 1024 * 1024 },
     },
+    recordings: { accountBytes: 1024 * 1024, totalBytes: 4 * 1024 * 1024 },
     holdTtlMs: 60_000,
     drainMs: 2_000,
     ...more,

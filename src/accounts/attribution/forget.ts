@@ -2,6 +2,7 @@ import { and, eq, like } from "drizzle-orm";
 import type { Database } from "../../db/database.ts";
 import { nameOfEndUser } from "../../domain/scope.ts";
 import { platform } from "../../platform.ts";
+import { dropRecordings } from "../../recordings/store.ts";
 import { type AuditActor, recordChange } from "../audit-trail.ts";
 import { createEndUserHash } from "./end-user-names.ts";
 import { forgetInNotices } from "./forget-notices.ts";
@@ -34,7 +35,7 @@ interface ForgetParts {
 
 /**
  * Replaces the name of an end user of an account by a new pseudonym, wherever it is kept: as it was sent, and as its
- * hash. The audit entry has the pseudonym alone.
+ * hash. Recordings of the account are deleted. The audit entry has the pseudonym alone.
  */
 export async function forgetEndUser(
   { database, now, forget }: ForgetParts,
@@ -52,6 +53,8 @@ export async function forgetEndUser(
     await forgetRefusals(database, forgetting);
     await forgetInNotices(database, forgetting);
   }
+  // The text of any body may name the end user.
+  await dropRecordings(database, { accountId });
   await database.transact((tx) => {
     const change = {
       accountId,

@@ -34,7 +34,7 @@ export interface KeyChangeParts {
 }
 
 /** A key as its editor has read it. */
-type KeyVersion = Pick<ApiKey, "id" | "accountId" | "version">;
+export type KeyVersion = Pick<ApiKey, "id" | "accountId" | "version">;
 
 /** The members to change: an absent member stays, null removes it. */
 export interface KeyChanges {
@@ -172,7 +172,7 @@ export async function endPreviousSecret(parts: KeyChangeParts, read: KeyVersion)
   });
 }
 
-interface RowChange {
+export interface RowChange {
   readonly action: string;
   columns(row: KeyRow): Partial<KeyRow> | KeyChanges;
   /** Members of the audit entry beside those of the columns. */
@@ -184,15 +184,18 @@ interface RowChange {
   changed?(tx: Db, key: ApiKey, row: KeyRow): Promise<void>;
 }
 
+/** What an author may only do whose right is checked again in the transaction. */
+const RIGHT_ANEW = ["key.rotated", "key.recording_set"];
+
 /** Changes the row of a key, with its audit entry. Rejects with `unknown_item` and `conflict`. */
-async function changeRow(
+export async function changeRow(
   { database, now = platform.now, actor = COMMAND_LINE }: KeyChangeParts,
   { id, accountId, version }: KeyVersion,
   { action, columns, widens, changed, ...more }: RowChange,
 ): Promise<ApiKey> {
   const { apiKeys } = database.tables;
   return database.transact(async (tx) => {
-    if (action === "key.rotated") {
+    if (RIGHT_ANEW.includes(action)) {
       await requirePresentRight(database, tx, actor, { accountId, roles: ["owner", "developer"] });
     }
     const row = await readRow(database, tx, id);

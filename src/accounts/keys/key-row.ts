@@ -25,6 +25,7 @@ export function readKey(row: KeyRow): ApiKey {
     parentIds: parentsOf(row),
     version: row.version,
     previous: readPrevious(row),
+    recording: row.recording ? Object.freeze(row.recording) : undefined,
   });
 }
 

@@ -1,4 +1,5 @@
 import type { Markup } from "../../domain/money.ts";
+import type { RecordingRules } from "../../domain/recording-rules.ts";
 import type { Tier } from "../../domain/tiers.ts";
 import type { Limits } from "../../limiter/limiter.ts";
 import { platform } from "../../platform.ts";
@@ -33,6 +34,8 @@ export interface ApiKey {
   readonly version: number;
   /** The secret before the latest rotation; it may have ended. */
   readonly previous: PreviousSecret | undefined;
+  /** How bodies of its requests are kept, until `untilMs`; absent for a key that never recorded. */
+  readonly recording?: RecordingRules | undefined;
 }
 
 /** Returns the id of the key at the top of a key's tree, whose rates and concurrency the whole tree shares. */

@@ -1,5 +1,7 @@
 import { and, asc, eq, isNull, or, sql } from "drizzle-orm";
 import type { Database, Db } from "../../db/database.ts";
+import { HOUR_MS } from "../../domain/id-time.ts";
+import type { RecordingRules } from "../../domain/recording-rules.ts";
 import type { Tier } from "../../domain/tiers.ts";
 import { GatewayError } from "../../errors.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
@@ -147,6 +149,20 @@ export function describeKey(key: ApiKey) {
     tokens_per_minute: limits.tokensPerMinute,
     concurrent_requests: limits.concurrentRequests,
     previous_ends_at: printTime(previous?.endsAtMs) ?? undefined,
+    ...describeRecording(key.recording),
+  };
+}
+
+/** What the audit trail shows of a recording: no salt. */
+function describeRecording(rules: RecordingRules | undefined) {
+  if (!rules) return {};
+  const { untilMs, keptMs, keepsMedia, patterns, expressions } = rules;
+  return {
+    records_until: printTime(untilMs),
+    recordings_kept_hours: keptMs / HOUR_MS,
+    records_media: keepsMedia,
+    redacted_patterns: patterns,
+    redacted_expressions: expressions,
   };
 }
 

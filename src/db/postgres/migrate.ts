@@ -31,6 +31,7 @@ import planOrders from "./migrations/0026_plan_orders.sql" with { type: "text" }
 import tiers from "./migrations/0027_tiers.sql" with { type: "text" };
 import receiptItems from "./migrations/0028_receipt_items.sql" with { type: "text" };
 import routeHours from "./migrations/0029_route_hours.sql" with { type: "text" };
+import recordings from "./migrations/0030_recordings.sql" with { type: "text" };
 
 /**
  * Every migration in order. Generated migrations are added by hand; a test compares this list with the
@@ -67,6 +68,7 @@ export const MIGRATIONS: readonly string[] = [
   tiers,
   receiptItems,
   routeHours,
+  recordings,
 ];
 
 /** The id of the advisory lock of transactions that change the schema: an arbitrary number. */

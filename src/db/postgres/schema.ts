@@ -7,6 +7,7 @@ import * as ledgerTables from "../tables/ledger.ts";
 import * as paymentTables from "../tables/payments.ts";
 import * as peopleTables from "../tables/people.ts";
 import * as planTables from "../tables/plans.ts";
+import * as recordingTables from "../tables/recordings.ts";
 import * as usageTables from "../tables/usage.ts";
 import { POSTGRES_COLUMNS } from "./columns.ts";
 
@@ -69,3 +70,4 @@ export const { autoTopUps, autoPayments, cardSetups, reversals, signedDays, sign
   paymentTables,
   POSTGRES_COLUMNS,
 );
+export const { recordings, recordingBytes } = declareTables(recordingTables, POSTGRES_COLUMNS);

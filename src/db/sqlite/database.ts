@@ -34,6 +34,7 @@ import planOrders from "./migrations/0027_plan_orders.sql" with { type: "text" }
 import tiers from "./migrations/0028_tiers.sql" with { type: "text" };
 import receiptItems from "./migrations/0029_receipt_items.sql" with { type: "text" };
 import routeHours from "./migrations/0030_route_hours.sql" with { type: "text" };
+import recordings from "./migrations/0031_recordings.sql" with { type: "text" };
 
 /** Milliseconds that a write outside the ledger waits for a lock. The ledger's connection never waits. */
 const BUSY_MS = 2_000;
@@ -155,6 +156,7 @@ export const MIGRATIONS: readonly string[] = [
   tiers,
   receiptItems,
   routeHours,
+  recordings,
 ];
 
 /**

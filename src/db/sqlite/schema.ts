@@ -5,6 +5,7 @@ import * as ledgerTables from "../tables/ledger.ts";
 import * as paymentTables from "../tables/payments.ts";
 import * as peopleTables from "../tables/people.ts";
 import * as planTables from "../tables/plans.ts";
+import * as recordingTables from "../tables/recordings.ts";
 import * as usageTables from "../tables/usage.ts";
 import { declareTables, SQLITE_COLUMNS } from "./columns.ts";
 export const { accounts, apiKeys, tagValues, runs, gateways, instance, projects } = declareTables(
@@ -66,3 +67,4 @@ export const { autoTopUps, autoPayments, cardSetups, reversals, signedDays, sign
   paymentTables,
   SQLITE_COLUMNS,
 );
+export const { recordings, recordingBytes } = declareTables(recordingTables, SQLITE_COLUMNS);

@@ -1,5 +1,6 @@
 // Accounts, their keys, the gateways of a database, and the database itself.
 import { sql } from "drizzle-orm";
+import type { RecordingRules } from "../../domain/recording-rules.ts";
 import type { Tier } from "../../domain/tiers.ts";
 import type { Columns } from "../sqlite/columns.ts";
 
@@ -84,6 +85,8 @@ export const apiKeys = (t: Columns) =>
       parent3Id: t.text("parent_3_id"),
       /** Digest of the parent's secret that made the key, with which the key ends; null once its limit was removed. */
       parentDigest: t.text("parent_digest"),
+      /** How bodies of its requests are kept; null for a key that never recorded. */
+      recording: t.printedJson("recording").$type<RecordingRules>(),
     },
     (table) => [
       t.index("api_keys_account").on(table.accountId),

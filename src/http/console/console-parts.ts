@@ -13,6 +13,7 @@ import type { Mails } from "../../mail/mails.ts";
 import type { MailServerState } from "../../mail/server-watch.ts";
 import type { PaymentRules } from "../../payments/reversals.ts";
 import type { PaymentCaller } from "../../payments/signed-days.ts";
+import type { MasterKey } from "../../recordings/sealing.ts";
 import type { ProviderPage } from "../../setup/provider-page.ts";
 import type { BackgroundState } from "../../telemetry/background-metrics.ts";
 import type { Log } from "../../telemetry/log.ts";
@@ -74,6 +75,8 @@ export interface ConsoleParts {
   pages(request: Request): Promise<Response>;
   /** Aborted when the process begins to stop: endless streams then end, because the stop waits for them. */
   readonly stopping: AbortSignal;
+  /** The keys that encrypt the bodies of requests, the first one new ones. Without any, none is kept. */
+  recordingKeys(): readonly MasterKey[];
   /** What only operators see and do. */
   readonly platform: Platform;
   /** Unix milliseconds. */

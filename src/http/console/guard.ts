@@ -123,7 +123,9 @@ async function decide(
   }
   const access = await findAccess(parts, actor, accountId);
   if (!access) throw new GatewayError("unknown_item");
-  if (!permission.roles.includes(access.role)) throw new GatewayError("not_permitted");
+  const isOutsider = actor.kind === "management_key" && actor.isOperator;
+  if (!permission.roles.includes(access.role) || (permission.isPrivate && isOutsider))
+    throw new GatewayError("not_permitted");
   return { actor, access };
 }
 

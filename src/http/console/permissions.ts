@@ -11,7 +11,12 @@ type AccountRole = Role | "acting";
 export type Permission =
   | { readonly scope: "public" }
   | { readonly scope: "self"; readonly allowsOneTimePassword?: boolean }
-  | { readonly scope: "account"; readonly roles: readonly AccountRole[] }
+  | {
+      readonly scope: "account";
+      readonly roles: readonly AccountRole[];
+      /** Whether a management key of the platform, an owner everywhere else, is refused. */
+      readonly isPrivate?: boolean;
+    }
   | { readonly scope: "operator" };
 
 const everyone = inAccount("owner", "developer", "viewer", "acting");
@@ -40,6 +45,9 @@ export const PERMISSIONS = {
   "wallet.write": owners,
   "usage.read": everyone,
   "requests.read": everyone,
+  /** What clients and models wrote is for the account alone: no operator reads it or has it kept. */
+  "recordings.read": { ...inAccount("owner", "developer"), isPrivate: true },
+  "recordings.write": { ...inAccount("owner", "developer"), isPrivate: true },
   "models.read": everyone,
   playground: inAccount("owner", "developer"),
   "members.read": everyone,

@@ -25,6 +25,7 @@ import { paymentsRoutes } from "./payments/routes.ts";
 import { playgroundRoutes } from "./playground/routes.ts";
 import { projectUsageRoutes } from "./project-usage.ts";
 import { projectsRoutes } from "./projects.ts";
+import { recordingsRoutes } from "./recordings/routes.ts";
 import { printPath, replaceChecks } from "./request-body.ts";
 import { contextOf } from "./request-context.ts";
 import { refusalsRoutes } from "./requests/refusals.ts";
@@ -63,6 +64,7 @@ export function createConsoleApi(parts: ConsoleParts) {
     .use(playgroundRoutes(parts))
     .use(projectsRoutes(parts))
     .use(projectUsageRoutes(parts))
+    .use(recordingsRoutes(parts))
     .use(refusalsRoutes(parts))
     .use(requestsRoutes(parts))
     .use(sessionRoutes(parts))

@@ -15,6 +15,9 @@ const BODIES: Readonly<Record<string, unknown>> = {
   "POST keys/:key/simulate": { requests_per_minute: 1 },
   "PATCH projects/:project": { version: 1, name: "stolen" },
   "PUT member-limits/:person": { spending_limit: { amount_usd: "1", period: "day" } },
+  "PUT keys/:key/recording": {
+    ...{ version: 1, until: null, kept_hours: 1, keeps_media: false, patterns: [], expressions: [] },
+  },
   "PATCH notice-rules/:rule": { version: 1, threshold: "7" },
 };
 const PREFIX = "/console/api/accounts/:account/";
@@ -62,6 +65,10 @@ describe.each(DIALECTS)("ids of another account in %s", (dialect) => {
     const refusedId = Bun.randomUUIDv7();
     refusals.note({ requestId: refusedId, ...refusal, surface: "chat", ...none });
     await refusals.flush();
+    const times = { createdAtMs: Date.now(), expiresAtMs: Date.now() + 3_600_000 };
+    await database.db
+      .insert(database.tables.recordings)
+      .values({ accountId: id, requestId, keyId: key.id, masterId: "m", sealed: "", bytes: 1, ...times });
     const items = {
       person: member.id,
       project: project.id,

@@ -33,6 +33,8 @@ async function readAll(response: Response): Promise<readonly PlaygroundEvent[]> 
 const textOf = (events: readonly PlaygroundEvent[], name = "delta") =>
   events.flatMap(({ event, data }) => (event === name ? data.text : [])).join("");
 
+const image = (url: string) => ({ type: "image_url", image_url: { url } });
+
 describe.each(DIALECTS)("the playground on %s", (dialect) => {
   const console = consoleForTests(dialect);
   let account: Account;
@@ -221,12 +223,42 @@ describe.each(DIALECTS)("the playground on %s", (dialect) => {
 
   test.each([
     ["without messages", { messages: [] }],
-    ["with an unknown role", { messages: [{ role: "tool", content: "x" }] }],
+    ["with an unknown role", { messages: [{ role: "robot", content: "x" }] }],
+    ["with a result of no call", { messages: [{ role: "tool", content: "x" }] }],
+    [
+      "with the address of an image",
+      { messages: [{ role: "user", content: [image("https://a.example/x.png")] }] },
+    ],
     ["with a limit of 0", { max_tokens: 0 }],
-    ["with an unknown member", { tools: [] }],
+    ["with an unknown member", { stop: "x" }],
   ])("a body %s is answered 422", async (_, more) => {
     const key = await newKey();
     expect(await refusalOf(await ask(body(key.id, more)))).toEqual([422, "invalid_request"]);
+  });
+
+  test("sends images, tools and results on, and shows the calls of tools", async () => {
+    const key = await newKey();
+    const tool = { name: "look_up", arguments: '{"city":"Bonn"}' };
+    console.gateway.upstream.on("chat", answerWith({ tool, usage: { input: 9, output: 5 } }));
+    const tools = [
+      { type: "function", function: { name: "look_up", parameters: { type: "object", properties: {} } } },
+    ];
+    const messages = [
+      { role: "user", content: [{ type: "text", text: "See" }, image("data:image/png;base64,iVBORw0KGgo=")] },
+      {
+        role: "assistant",
+        content: null,
+        tool_calls: [{ id: "a", type: "function", function: { name: "look_up", arguments: "{}" } }],
+      },
+      { role: "tool", tool_call_id: "a", content: "sunny" },
+    ];
+    const events = await readAll(await ask(body(key.id, { messages, tools })));
+    const pieces = events.filter(({ event }) => event === "tool_call").map(({ data }) => data);
+    expect(pieces.map(({ name }) => name).join("")).toBe("look_up");
+    expect(JSON.parse(pieces.map((piece) => piece.arguments).join(""))).toEqual({ city: "Bonn" });
+    expect(events.at(-1)?.event).toBe("end");
+    const [seen] = console.gateway.upstream.seen;
+    expect(JSON.parse(seen?.bodyText ?? "")).toMatchObject({ messages, tools });
   });
 
   test("leaves one line in the request log, without a secret or a text", async () => {

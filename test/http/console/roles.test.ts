@@ -105,6 +105,7 @@ describe.each(DIALECTS)("the roles of the console on %s", (dialect) => {
       const role = roleOf(who);
       if (!role) return ["hidden"];
       if (!permission.roles.some((each) => each === role)) return ["refused"];
+      if (permission.isPrivate && who === "operator's key") return ["refused"];
     }
     const isFresh = actor.kind === "management_key" || !STALE.includes(who);
     if (isConfirmed && !isFresh) return ["not confirmed", "passed"];

@@ -71,6 +71,7 @@ export class PlaygroundReply implements HttpReply {
       const delta = readDelta(data);
       if (delta?.reasoning) room = this.#send("reasoning", { text: delta.reasoning });
       if (delta?.text) room = this.#send("delta", { text: delta.text });
+      for (const call of delta?.calls ?? []) room = this.#send("tool_call", call);
     }
     return this.#sendCost() ?? room;
   }
@@ -134,6 +135,15 @@ function costOfReceipt({ charged_usd, output_tokens }: ReceiptJson): object {
 interface PlaygroundDelta {
   readonly text: string;
   readonly reasoning: string;
+  readonly calls: readonly CallPiece[];
+}
+
+/** A piece of a tool call: its id and name come once, its arguments piece by piece. */
+interface CallPiece {
+  readonly index: number;
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: string;
 }
 
 /**
@@ -146,7 +156,23 @@ function readDelta(data: string): PlaygroundDelta | undefined {
   const delta = member(first(member(parse(data), "choices")), "delta");
   if (delta === undefined) return undefined;
   const reasoning = text(member(delta, "reasoning_content")) || text(member(delta, "reasoning"));
-  return { text: text(member(delta, "content")) + text(member(delta, "refusal")), reasoning };
+  const calls = list(member(delta, "tool_calls")).map(readCall);
+  return { text: text(member(delta, "content")) + text(member(delta, "refusal")), reasoning, calls };
+}
+
+function readCall(call: unknown): CallPiece {
+  const index = member(call, "index");
+  const called = member(call, "function");
+  return {
+    index: typeof index === "number" ? index : 0,
+    id: text(member(call, "id")),
+    name: text(member(called, "name")),
+    arguments: text(member(called, "arguments")),
+  };
+}
+
+function list(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
 }
 
 function parse(data: string): unknown {

@@ -1,4 +1,4 @@
-import { Elysia, type Static, t } from "elysia";
+import { Elysia, type Static } from "elysia";
 import { findCaller } from "../../../accounts/keys/authenticate.ts";
 import type { ApiKey, Caller } from "../../../accounts/keys/key.ts";
 import type { Gateway } from "../../../gateway/gateway.ts";
@@ -10,10 +10,11 @@ import type { RunningRequests } from "../../http-parts.ts";
 import { runRoute } from "../../inference.ts";
 import { createGuard, type GuardParts } from "../guard.ts";
 import { requireKey, requireOwn } from "../keys/edits.ts";
-import { accountParams, keyId } from "../keys/shapes.ts";
+import { accountParams } from "../keys/shapes.ts";
 import { contextOf } from "../request-context.ts";
 import { receiptOf } from "../requests/routes.ts";
 import { PlaygroundReply } from "./reply.ts";
+import { playgroundBody } from "./shapes.ts";
 
 interface Parts extends GuardParts {
   readonly ledger: Ledger;
@@ -24,20 +25,6 @@ interface Parts extends GuardParts {
 /** The name of the playground on receipts and in the log. */
 const SURFACE = "playground";
 const ROUTE = "/accounts/:account/playground";
-
-const playgroundBody = t.Object({
-  key: keyId,
-  model: t.String({ minLength: 1, maxLength: 256 }),
-  messages: t.Array(
-    t.Object({
-      role: t.Union([t.Literal("system"), t.Literal("user"), t.Literal("assistant")]),
-      content: t.String(),
-    }),
-    { minItems: 1, maxItems: 1000 },
-  ),
-  max_tokens: t.Optional(t.Integer({ minimum: 1, maximum: 10_000_000 })),
-  temperature: t.Optional(t.Number({ minimum: 0, maximum: 2 })),
-});
 
 /**
  * A streamed chat as a key, by its id: limits, hold and receipt are those of the key. Developers use the keys
@@ -59,6 +46,7 @@ export function playgroundRoutes(parts: Parts) {
       detail: {
         description:
           "Server-sent events: `start` {request_id, granted_usd}, `delta` {text}, `reasoning` {text}, " +
+          "`tool_call` {index, id, name, arguments} piece by piece, " +
           "`cost` {spent_usd, output_tokens}, and `end` {receipt} or `error` {error, receipt}.",
       },
     },

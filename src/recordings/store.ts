@@ -1,0 +1,229 @@
+import { and, asc, count, eq, gt, inArray, lte, sql, sum } from "drizzle-orm";
+import type { Database, Db } from "../db/database.ts";
+
+/** How many bytes of recordings a database keeps. */
+export interface RecordingBounds {
+  /** Of each account. */
+  readonly accountBytes: number;
+  /** Of all accounts: with more accounts than fit, each has an equal share. */
+  readonly totalBytes: number;
+}
+
+/** A recording as it is stored. */
+export interface StoredRecording {
+  readonly requestId: string;
+  readonly accountId: string;
+  readonly keyId: string;
+  /** Which key of the operator encrypted it. */
+  readonly masterId: string;
+  readonly createdAtMs: number;
+  readonly expiresAtMs: number;
+  readonly sealed: string;
+}
+
+interface WriteParts {
+  readonly database: Database;
+  readonly bounds: RecordingBounds;
+  readonly nowMs: number;
+}
+
+/** Rows that one transaction deletes: few, so that SQLite's write lock is held for milliseconds. */
+const ROWS_PER_STEP = 50;
+/** What a row costs beside its text. */
+const ROW_BYTES = 256;
+
+/**
+ * Stores a recording, unless its key was revoked, records no more, or had its recordings deleted since. Deletes the
+ * oldest ones of its account above the bound. Returns whether it is stored.
+ */
+export async function writeRecording(
+  { database, bounds, nowMs }: WriteParts,
+  { salt, ...row }: StoredRecording & { readonly salt: string },
+): Promise<boolean> {
+  const { transact, tables } = database;
+  const bytes = row.sealed.length + ROW_BYTES;
+  return transact(async (tx) => {
+    // The first lock: deletions of recordings take it too, so that no deletion misses this row.
+    const held = await addBytes(database, tx, row.accountId, 0);
+    const isKey = and(eq(tables.apiKeys.id, row.keyId), eq(tables.apiKeys.accountId, row.accountId));
+    const { recording, revokedAtMs } = tables.apiKeys;
+    const [key] = await tx.select({ recording, revokedAtMs }).from(tables.apiKeys).where(isKey);
+    const rules = key?.revokedAtMs === null ? key.recording : null;
+    if (!rules || rules.salt !== salt || rules.untilMs <= nowMs) return false;
+    const max = Math.min(bounds.accountBytes, await shareOf(database, tx, bounds));
+    if (bytes > max) return false;
+    await dropOldest(database, tx, { accountId: row.accountId, bytes: held + bytes - max });
+    await tx.insert(tables.recordings).values({ ...row, bytes });
+    await addBytes(database, tx, row.accountId, bytes);
+    return true;
+  });
+}
+
+/** Returns what one account may keep of all bytes. */
+async function shareOf({ tables }: Database, tx: Db, { totalBytes }: RecordingBounds): Promise<number> {
+  const { recordingBytes } = tables;
+  const [row] = await tx
+    .select({ accounts: count() })
+    .from(recordingBytes)
+    .where(gt(recordingBytes.bytes, 0));
+  return Math.floor(totalBytes / Math.max(1, row?.accounts ?? 1));
+}
+
+/** Adds to the bytes of an account and returns them. Locks them until the transaction ends. */
+async function addBytes({ tables }: Database, tx: Db, accountId: string, bytes: number): Promise<number> {
+  const { recordingBytes } = tables;
+  const added = sql<number>`${recordingBytes.bytes} + ${bytes}`;
+  const [row] = await tx
+    .insert(recordingBytes)
+    .values({ accountId, bytes: Math.max(0, bytes) })
+    .onConflictDoUpdate({ target: recordingBytes.accountId, set: { bytes: added } })
+    .returning({ bytes: recordingBytes.bytes });
+  return row?.bytes ?? 0;
+}
+
+/** Deletes the oldest recordings of an account until so many bytes are free, or none is left. */
+async function dropOldest(
+  database: Database,
+  tx: Db,
+  { accountId, bytes }: { readonly accountId: string; readonly bytes: number },
+): Promise<void> {
+  const { recordings } = database.tables;
+  for (let left = bytes; left > 0; ) {
+    const rows = await tx
+      .select({ requestId: recordings.requestId, bytes: recordings.bytes })
+      .from(recordings)
+      .where(eq(recordings.accountId, accountId))
+      .orderBy(asc(recordings.requestId))
+      .limit(ROWS_PER_STEP);
+    if (rows.length === 0) return;
+    const dropped: string[] = [];
+    for (const row of rows) {
+      if (left <= 0) break;
+      left -= row.bytes;
+      dropped.push(row.requestId);
+    }
+    await dropRows(database, tx, { accountId, requestIds: dropped });
+  }
+}
+
+interface Dropped {
+  readonly accountId: string;
+  readonly requestIds: readonly string[];
+}
+
+/** Deletes recordings of an account, and returns how many there were. */
+async function dropRows(database: Database, tx: Db, { accountId, requestIds }: Dropped): Promise<number> {
+  const { recordings } = database.tables;
+  const isRow = and(eq(recordings.accountId, accountId), inArray(recordings.requestId, [...requestIds]));
+  const rows = await tx.delete(recordings).where(isRow).returning({ bytes: recordings.bytes });
+  const freed = rows.reduce((total, { bytes }) => total + bytes, 0);
+  if (freed > 0) await addBytes(database, tx, accountId, -freed);
+  return rows.length;
+}
+
+/** Deletes one recording. Returns whether there was one. Must be the first lock of its transaction. */
+export async function dropRecording(
+  database: Database,
+  tx: Db,
+  { accountId, requestId }: { readonly accountId: string; readonly requestId: string },
+): Promise<boolean> {
+  await addBytes(database, tx, accountId, 0);
+  return (await dropRows(database, tx, { accountId, requestIds: [requestId] })) > 0;
+}
+
+/**
+ * Deletes recordings of an account: all of them, or those of one key. Returns how many. Each step is a transaction, so
+ * that a killed deletion goes on with the next one; what is left cannot be read once the salt is replaced.
+ */
+export async function dropRecordings(
+  database: Database,
+  { accountId, keyId }: { readonly accountId: string; readonly keyId?: string | undefined },
+): Promise<number> {
+  const { recordings } = database.tables;
+  const isOfKey = keyId === undefined ? undefined : eq(recordings.keyId, keyId);
+  let total = 0;
+  for (;;) {
+    const dropped = await database.transact(async (tx) => {
+      await addBytes(database, tx, accountId, 0);
+      const rows = await tx
+        .select({ requestId: recordings.requestId })
+        .from(recordings)
+        .where(and(eq(recordings.accountId, accountId), isOfKey))
+        .limit(ROWS_PER_STEP);
+      if (rows.length === 0) return 0;
+      return dropRows(database, tx, { accountId, requestIds: rows.map(({ requestId }) => requestId) });
+    });
+    total += dropped;
+    if (dropped === 0) return total;
+  }
+}
+
+/** Deletes recordings whose time is over, and what accounts keep beyond their share. */
+export async function sweepRecordings(
+  database: Database,
+  { bounds, nowMs }: { readonly bounds: RecordingBounds; readonly nowMs: number },
+): Promise<void> {
+  const { db, transact, tables } = database;
+  const { recordings, recordingBytes } = tables;
+  for (;;) {
+    const rows = await db
+      .select({ accountId: recordings.accountId, requestId: recordings.requestId })
+      .from(recordings)
+      .where(lte(recordings.expiresAtMs, nowMs))
+      .limit(ROWS_PER_STEP);
+    if (rows.length === 0) break;
+    for (const [accountId, ofAccount] of Map.groupBy(rows, (row) => row.accountId)) {
+      const requestIds = ofAccount.map(({ requestId }) => requestId);
+      await transact(async (tx) => {
+        await addBytes(database, tx, accountId, 0);
+        await dropRows(database, tx, { accountId, requestIds });
+      });
+    }
+  }
+  const [row] = await db.select({ bytes: sum(recordingBytes.bytes) }).from(recordingBytes);
+  if (Number(row?.bytes ?? 0) <= bounds.totalBytes) return;
+  const share = await shareOf(database, db, bounds);
+  const above = await db.select().from(recordingBytes).where(gt(recordingBytes.bytes, share));
+  // Each account in a transaction of its own: two sweeps must not lock the same accounts in another order.
+  for (const { accountId } of above) {
+    await transact(async (tx) => {
+      const held = await addBytes(database, tx, accountId, 0);
+      await dropOldest(database, tx, { accountId, bytes: held - share });
+    });
+  }
+}
+
+/** Finds a recording whose time is not over. */
+export async function findRecording(
+  { db, tables: { recordings } }: Database,
+  {
+    accountId,
+    requestId,
+    nowMs,
+  }: { readonly accountId: string; readonly requestId: string; readonly nowMs: number },
+): Promise<StoredRecording | undefined> {
+  const isRow = and(
+    eq(recordings.accountId, accountId),
+    eq(recordings.requestId, requestId),
+    gt(recordings.expiresAtMs, nowMs),
+  );
+  const [row] = await db.select().from(recordings).where(isRow);
+  return row;
+}
+
+/** Counts the recordings of a key whose time is not over, with their bytes. */
+export async function countRecordings(
+  { db, tables: { recordings } }: Database,
+  { accountId, keyId, nowMs }: { readonly accountId: string; readonly keyId: string; readonly nowMs: number },
+): Promise<{ readonly count: number; readonly bytes: number }> {
+  const isOfKey = and(
+    eq(recordings.accountId, accountId),
+    eq(recordings.keyId, keyId),
+    gt(recordings.expiresAtMs, nowMs),
+  );
+  const [row] = await db
+    .select({ count: count(), bytes: sum(recordings.bytes) })
+    .from(recordings)
+    .where(isOfKey);
+  return { count: row?.count ?? 0, bytes: Number(row?.bytes ?? 0) };
+}
