@@ -47,6 +47,16 @@ describe("an answer of the playground", () => {
     expect(releasedOf(failed)).toBeUndefined();
   });
 
+  test("a call of a tool comes piece by piece, and a wrong index is left out", () => {
+    const piece = (data: object) => eventOf("tool_call", data);
+    const begun = addEvent(started, piece({ index: 0, id: "t", name: "f", arguments: '{"a"' }));
+    const ended = addEvent(
+      addEvent(begun, piece({ index: 0, id: "", arguments: ":1}" })),
+      piece({ index: 9 }),
+    );
+    expect(ended.calls).toEqual([{ id: "t", name: "f", arguments: '{"a":1}' }]);
+  });
+
   test("an unknown event changes nothing but the raw list", () => {
     const { events, ...rest } = addEvent(started, eventOf("later", {}));
     expect(events).toHaveLength(2);

@@ -52,6 +52,12 @@ export const trafficPages = [
   }),
   createRoute({
     getParentRoute: () => account,
+    path: "/compare",
+    validateSearch: filters("left", "right"),
+    component: lazyPart(() => import("../pages/requests/compare-page.tsx"), "ComparePage"),
+  }),
+  createRoute({
+    getParentRoute: () => account,
     path: "/refusals",
     validateSearch: rangeAnd("key", "code", "page"),
     component: lazyPart(() => import("../pages/requests/refusals-page.tsx"), "RefusalsPage"),
@@ -101,7 +107,7 @@ export const buildPages = [
   createRoute({
     getParentRoute: () => account,
     path: "/playground",
-    validateSearch: filters("key", "model", "other"),
+    validateSearch: filters("key", "model", "other", "from"),
     component: lazyPart(() => import("../pages/playground/playground-page.tsx"), "PlaygroundPage"),
   }),
 ];

@@ -1,9 +1,10 @@
 import { answerWith } from "../../support/scripted-answers.ts";
 import { furnishProjects, type ProjectFurniture } from "./furnish-projects.ts";
+import { furnishRecordings, type RecordingFurniture } from "./furnish-recordings.ts";
 import type { World } from "./world.ts";
 
 /** What a furnished world adds, for links to its pages. */
-export interface Furniture extends ProjectFurniture {
+export interface Furniture extends ProjectFurniture, RecordingFurniture {
   /** A key with limits, which has been refused requests. */
   readonly limitedKeyId: string;
   /** A request that was answered, and one that was refused. */
@@ -29,6 +30,7 @@ export async function furnish(world: World): Promise<Furniture> {
   await grantCredits(world);
   const ids = await sendRequests(world, secret);
   const ofProjects = await furnishProjects(world);
+  const ofRecordings = await furnishRecordings(world);
   const invited = "new.person@example.com";
   const { link } = await owner.call("POST", `${at}/invitations`, { email: invited, role: "developer" });
   await owner.call("POST", `${at}/management-keys`, { name: "provisioning", role: "developer" });
@@ -58,6 +60,7 @@ export async function furnish(world: World): Promise<Furniture> {
     limitedKeyId: key.id,
     ...ids,
     ...ofProjects,
+    ...ofRecordings,
     sharedPath: new URL(shared, url).pathname,
     acceptPath,
   };

@@ -72,6 +72,14 @@ export function listPages(world: World, furniture: Furniture): readonly ListedPa
       "key-revoke": [`/keys/${furniture.limitedKeyId}`, pressInMenu(/^More for key/, /^Revoke$/)],
       "key-snippets": `/keys/${furniture.limitedKeyId}?tab=snippets`,
       "key-simulator": `/keys/${furniture.limitedKeyId}?tab=simulator`,
+      "key-bodies": `/keys/${furniture.recordingKeyId}?tab=bodies`,
+      "key-bodies-change": [`/keys/${furniture.recordingKeyId}?tab=bodies`, press(/^Change$/)],
+      "key-bodies-delete": [`/keys/${furniture.recordingKeyId}?tab=bodies`, press(/^Delete all$/)],
+      "key-bodies-off": `/keys/${furniture.limitedKeyId}?tab=bodies`,
+      "receipt-bodies": [`/requests/${furniture.recordedId}`, showBodies],
+      "receipt-bodies-delete": [`/requests/${furniture.recordedId}`, press(/^Delete$/)],
+      compare: `/compare?left=${furniture.recordedId}&right=${furniture.otherRecordedId}`,
+      "playground-recorded": `/playground?from=${furniture.recordedId}`,
       "key-below": `/keys/${furniture.parentKeyId}`,
       projects: "/projects",
       "projects-create": ["/projects", press(/^Create project$/)],
@@ -185,6 +193,12 @@ async function showAccountConflict(page: Page, { owner, acme }: World): Promise<
 async function showAnswers(page: Page): Promise<void> {
   await page.getByRole("button", { name: "Send" }).click();
   await page.getByRole("link", { name: "Receipt" }).nth(1).waitFor();
+}
+
+/** Opens the bodies of a request, which have no dialog. */
+async function showBodies(page: Page): Promise<void> {
+  await page.getByRole("button", { name: "Open", exact: true }).click();
+  await page.getByRole("region", { name: "answer", exact: true }).waitFor();
 }
 
 /** Opens a dialog by an item of the menu with this name. */

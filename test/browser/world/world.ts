@@ -19,6 +19,9 @@ const OPERATOR = "ops@example.com";
 /** Payments by card are offered. Unless a test leads them elsewhere, no call of Stripe's API succeeds. */
 const PAYMENTS = { STRIPE_SECRET_KEY: "sk_test_none", STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET };
 
+/** Accounts may have bodies kept. */
+const RECORDING_KEYS = Buffer.alloc(32, 7).toString("base64");
+
 /** A gateway process with accounts, people and traffic of past weeks, as a customer would see it. */
 export interface World {
   readonly url: string;
@@ -72,7 +75,10 @@ export async function startWorld({
   ]);
   const created = await runTollgate(folder, ["operator", "create", "--email", OPERATOR, "--json"]);
   const oneTimePassword = String(created.json().one_time_password);
-  const served = await startServedProcess({ folder, environment: { ...PAYMENTS, ...environment } });
+  const served = await startServedProcess({
+    folder,
+    environment: { ...PAYMENTS, RECORDING_KEYS, ...environment },
+  });
   const { url } = served;
   const operator = await signIn(url, { email: OPERATOR, password: oneTimePassword, newPassword: PASSWORD });
   const owner = await signIn(url, { email: emails.owner, password: PASSWORD });

@@ -20,6 +20,7 @@ import { KeyFacts } from "./key-facts.tsx";
 import { KeyRequests, KeyState } from "./key-parts.tsx";
 import { KeysBelow } from "./keys-below.tsx";
 import { BindingLimits } from "./limit-bar.tsx";
+import { Recording, RecordingBadge } from "./recording.tsx";
 import { Simulator } from "./simulator.tsx";
 import { SnippetTabs } from "./snippet-tabs.tsx";
 
@@ -45,7 +46,14 @@ export function KeyPage() {
     <div className={styles.page}>
       <PageHeader
         title={data?.name ?? "Key"}
-        badges={data && <KeyState state={data.state} />}
+        badges={
+          data && (
+            <>
+              <KeyState state={data.state} />
+              <RecordingBadge account={account} shown={data} />
+            </>
+          )
+        }
         note={data && <Origin shown={data} />}
         back={{ to: "/accounts/$account/keys", params: { account }, text: "Keys" }}
       >
@@ -147,6 +155,15 @@ function Views({ account, shown, onOpen }: ViewsProps) {
           content: (
             <div className={styles.tab}>
               <Simulator account={account} shown={shown} />
+            </div>
+          ),
+        },
+        {
+          id: "bodies",
+          title: "Request bodies",
+          content: (
+            <div className={styles.tab}>
+              <Recording account={account} shown={shown} />
             </div>
           ),
         },

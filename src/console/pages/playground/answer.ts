@@ -6,6 +6,8 @@ export interface Answer {
   readonly state: "waiting" | "streaming" | "done" | "failed" | "stopped";
   readonly text: string;
   readonly reasoning: string;
+  /** The calls of tools that the model asks for, by their index. */
+  readonly calls: readonly ToolCall[];
   readonly requestId: string | undefined;
   /** Held for the request; `undefined` until it is. */
   readonly granted: Nanos | undefined;
@@ -15,6 +17,13 @@ export interface Answer {
   readonly isSettled: boolean;
   readonly error: string | undefined;
   readonly events: readonly ServerEvent[];
+}
+
+/** A call of a tool, as far as it has come. */
+export interface ToolCall {
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: string;
 }
 
 interface Receipt {
@@ -27,6 +36,10 @@ interface EventData {
   readonly request_id?: string;
   readonly granted_usd?: string;
   readonly text?: string;
+  readonly index?: number;
+  readonly id?: string;
+  readonly name?: string;
+  readonly arguments?: string;
   readonly spent_usd?: string;
   readonly output_tokens?: number;
   readonly error?: { readonly message: string };
@@ -40,6 +53,7 @@ export const NEW_ANSWER: Answer = {
   state: "waiting",
   text: "",
   reasoning: "",
+  calls: [],
   requestId: undefined,
   granted: undefined,
   spent: 0n,
@@ -66,6 +80,8 @@ export function addEvent(answer: Answer, received: ServerEvent): Answer {
       return { ...kept, text: kept.text + (data.text ?? "") };
     case "reasoning":
       return { ...kept, reasoning: kept.reasoning + (data.text ?? "") };
+    case "tool_call":
+      return { ...kept, calls: addPiece(kept.calls, data) };
     case "cost":
       return {
         ...kept,
@@ -79,6 +95,20 @@ export function addEvent(answer: Answer, received: ServerEvent): Answer {
     default:
       return kept;
   }
+}
+
+/** More calls than this are no answer to look at. */
+const CALLS_MAX = 128;
+
+function addPiece(calls: readonly ToolCall[], { index = 0, ...piece }: EventData): readonly ToolCall[] {
+  if (index < 0 || index >= CALLS_MAX || index > calls.length) return calls;
+  const known = calls[index] ?? { id: "", name: "", arguments: "" };
+  const call = {
+    id: known.id || (piece.id ?? ""),
+    name: known.name || (piece.name ?? ""),
+    arguments: known.arguments + (piece.arguments ?? ""),
+  };
+  return [...calls.slice(0, index), call, ...calls.slice(index + 1)];
 }
 
 /** Takes the charge of a receipt. Without one the ledger is away, and the last cost stands. */

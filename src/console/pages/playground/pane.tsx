@@ -7,7 +7,10 @@ import { CodeBlock } from "../../parts/code-block.tsx";
 import { Money } from "../../parts/money.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { type Answer, releasedOf } from "./answer.ts";
+import { Markdown } from "./markdown.tsx";
+import { imagesOf, type Message, textOf } from "./messages.ts";
 import styles from "./playground.module.css";
+import { ToolCalls } from "./tool-calls.tsx";
 import type { Chat, ChatRequest, ChatStep } from "./use-chat.ts";
 
 const STATES: Readonly<Record<Answer["state"], { readonly text: string; readonly tone: Tone }>> = {
@@ -34,8 +37,14 @@ export function Pane({ account, model, url, chat }: PaneProps) {
       )}
       <div className={styles.steps} aria-live="polite" aria-busy={chat.isRunning}>
         {chat.steps.map((step, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: steps are only ever added at the end.
-          <One key={index} account={account} url={url} step={step} />
+          <One
+            // biome-ignore lint/suspicious/noArrayIndexKey: steps are only ever added at the end.
+            key={index}
+            account={account}
+            url={url}
+            step={step}
+            onResults={index === chat.steps.length - 1 && !chat.isRunning ? chat.goOn : undefined}
+          />
         ))}
       </div>
     </Panel>
@@ -46,20 +55,26 @@ interface OneProps {
   readonly account: string;
   readonly url: string;
   readonly step: ChatStep;
+  /** Goes on from the calls of tools; absent before the last step. */
+  readonly onResults: ((results: readonly string[]) => void) | undefined;
 }
 
-function One({ account, url, step: { request, answer } }: OneProps) {
-  const { text, reasoning, error, state } = answer;
+function One({ account, url, step: { request, added, answer }, onResults }: OneProps) {
+  const { text, reasoning, calls, error, state } = answer;
   return (
     <article className={styles.step}>
-      <p className={styles.question}>{request.messages.at(-1)?.content}</p>
+      {added.map((message, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: what was sent never changes.
+        <Question key={index} message={message} />
+      ))}
       {reasoning && (
         <details className={styles.more}>
           <summary>Reasoning</summary>
           <p className={styles.reasoning}>{reasoning}</p>
         </details>
       )}
-      {text && <p className={styles.answer}>{text}</p>}
+      {text && <Markdown text={text} />}
+      <ToolCalls calls={calls} onResults={state === "done" ? onResults : undefined} />
       {error && (
         <p className={styles.failure} role="alert">
           {error}
@@ -86,6 +101,24 @@ function One({ account, url, step: { request, answer } }: OneProps) {
         </details>
       )}
     </article>
+  );
+}
+
+function Question({ message }: { readonly message: Message }) {
+  const images = imagesOf(message);
+  return (
+    <div className={styles.question}>
+      {message.role === "tool" && <small>Result of a tool</small>}
+      {images.length > 0 && (
+        <span className={styles.images}>
+          {images.map((url, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: two equal images are two.
+            <img key={index} className={styles.sent} src={url} alt={`Sent with the question, ${index + 1}`} />
+          ))}
+        </span>
+      )}
+      {textOf(message)}
+    </div>
   );
 }
 

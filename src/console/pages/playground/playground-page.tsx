@@ -1,18 +1,22 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { type FormEvent, type KeyboardEvent, useRef } from "react";
-import { Button, ButtonLink } from "../../parts/button.tsx";
+import { formatCount } from "../../format.ts";
+import { ButtonLink } from "../../parts/button.tsx";
 import { classes } from "../../parts/classes.ts";
-import { Field, FieldRow, Form, readForm, TextArea } from "../../parts/field.tsx";
+import { CodeBlock } from "../../parts/code-block.tsx";
 import { Select } from "../../parts/filters.tsx";
 import { Empty, ErrorPanel, Skeleton } from "../../parts/loaded.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { useMayChange } from "../../queries/keys.ts";
 import { catalogQuery, keyNamesQuery, type ModelRow, type NamedKey } from "../../queries/overview.ts";
+import { openedRecordingQuery } from "../../queries/recordings.ts";
 import { setupQuery, useMay } from "../../session.ts";
+import { type Beginning, readBeginning } from "./from-recording.ts";
+import type { Asked, Message } from "./messages.ts";
 import { Pane } from "./pane.tsx";
 import styles from "./playground.module.css";
+import { Prompt } from "./prompt.tsx";
 import { useChat } from "./use-chat.ts";
 
 const route = getRouteApi("/shell/accounts/$account/playground");
@@ -52,13 +56,37 @@ interface ReadyProps {
   readonly models: readonly ModelRow[];
 }
 
-function Ready({ account, keys, models }: ReadyProps) {
+function Ready(props: ReadyProps) {
+  const { from } = route.useSearch();
+  if (from !== undefined) return <FromRequest key={from} {...props} request={from} />;
+  return <Conversation key={props.account} {...props} />;
+}
+
+/** Begins with the bodies of a request, which reads them once. */
+function FromRequest({ request, ...props }: ReadyProps & { readonly request: string }) {
+  const { data, error, refetch } = useQuery(openedRecordingQuery(props.account, request));
+  if (error) return <ErrorPanel error={error} onRetry={() => void refetch()} />;
+  if (!data) return <Skeleton shape="block" />;
+  const beginning = data.content ? readBeginning(data.content) : undefined;
+  if (beginning) return <Conversation {...props} beginning={beginning} />;
+  return (
+    <Panel>
+      <Empty icon="requests" title="This request cannot be opened here">
+        Its bodies are unreadable, or no conversation in the form of OpenAI or Anthropic.
+      </Empty>
+    </Panel>
+  );
+}
+
+function Conversation({ account, keys, models, beginning }: ReadyProps & { readonly beginning?: Beginning }) {
   const search = route.useSearch();
   const { data: setup } = useQuery(setupQuery);
-  const [first, second] = [useChat(account), useChat(account)];
+  const given = beginning?.given ?? [];
+  const [first, second] = [useChat(account, given), useChat(account, given)];
   const url = setup?.public_url ?? location.origin;
   const key = keys.find(({ id }) => id === search.key) ?? keys[0];
-  const model = models.find(({ id }) => id === search.model)?.id ?? models[0]?.id;
+  const wanted = search.model ?? beginning?.model;
+  const model = models.find(({ id }) => id === wanted)?.id ?? models[0]?.id;
   const other = models.find(({ id }) => id === search.other)?.id;
   if (!key || !model) return <NoKey account={account} />;
   const isRunning = first.isRunning || second.isRunning;
@@ -70,13 +98,15 @@ function Ready({ account, keys, models }: ReadyProps) {
   return (
     <>
       <Choices keys={keys} models={models} chosen={{ key: key.id, model, other: other ?? "" }} />
+      {given.length > 0 && <Given messages={given} />}
       <div className={classes(styles.panes, other && styles.two)}>
         <Pane account={account} model={model} url={url} chat={first} />
         {other && <Pane account={account} model={other} url={url} chat={second} />}
       </div>
       <Prompt
+        account={account}
+        begun={beginning?.draft}
         isRunning={isRunning}
-        isReady={!isRunning}
         hasAnswers={first.steps.length > 0}
         onSend={send}
         onStop={() => {
@@ -89,6 +119,23 @@ function Ready({ account, keys, models }: ReadyProps) {
         }}
       />
     </>
+  );
+}
+
+/** The messages of a recorded request, before its question. */
+function Given({ messages }: { readonly messages: readonly Message[] }) {
+  return (
+    <details className={styles.more}>
+      <summary>
+        {messages.length === 1 ? "One message" : `${formatCount(messages.length)} messages`} of the recorded
+        request
+      </summary>
+      <CodeBlock
+        label="messages of the recorded request"
+        code={JSON.stringify(messages, undefined, 2)}
+        isWrapped
+      />
+    </details>
   );
 }
 
@@ -140,103 +187,6 @@ function NoKey({ account }: { readonly account: string }) {
       >
         A chat runs as a key, within its limits.
       </Empty>
-    </Panel>
-  );
-}
-
-/** What is asked, beside key and model. */
-interface Asked {
-  readonly system: string;
-  readonly prompt: string;
-  readonly max_tokens?: number;
-  readonly temperature?: number;
-}
-
-interface PromptProps {
-  readonly isRunning: boolean;
-  readonly isReady: boolean;
-  readonly hasAnswers: boolean;
-  /** Resolves with whether the request was admitted. A refused prompt stays to be sent again. */
-  readonly onSend: (asked: Asked) => Promise<boolean>;
-  readonly onStop: () => void;
-  readonly onClear: () => void;
-}
-
-const FIRST = "Explain in two sentences what a gateway in front of language models does.";
-
-/** The prompt with its settings. Ctrl+Enter sends. */
-function Prompt({ isRunning, isReady, hasAnswers, onSend, onStop, onClear }: PromptProps) {
-  const area = useRef<HTMLTextAreaElement>(null);
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    const { system = "", prompt = "", max_tokens = "", temperature = "" } = readForm(event);
-    if (isRunning || !isReady) return;
-    const asked = {
-      system,
-      prompt,
-      ...(max_tokens !== "" && { max_tokens: Number(max_tokens) }),
-      ...(temperature !== "" && { temperature: Number(temperature) }),
-    };
-    const field = area.current;
-    if (field) field.value = "";
-    void onSend(asked).then((isAdmitted) => {
-      // What was typed meanwhile stays.
-      if (!isAdmitted && field?.value === "") field.value = prompt;
-    });
-  };
-  const sendByKey = (event: KeyboardEvent<HTMLTextAreaElement>) => {
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) event.currentTarget.form?.requestSubmit();
-  };
-  return (
-    <Panel>
-      <Form onSubmit={submit}>
-        <TextArea
-          label="Prompt"
-          name="prompt"
-          ref={area}
-          defaultValue={FIRST}
-          onKeyDown={sendByKey}
-          hint="Ctrl+Enter sends. The conversation so far goes with it."
-          required
-        />
-        <details className={styles.more}>
-          <summary>System prompt, output limit, temperature</summary>
-          <div className={styles.step}>
-            <TextArea label="System prompt" name="system" isOptional />
-            <FieldRow>
-              <Field
-                label="Most output tokens"
-                name="max_tokens"
-                type="number"
-                min={1}
-                max={10_000_000}
-                placeholder="the model's default"
-              />
-              <Field
-                label="Temperature"
-                name="temperature"
-                type="number"
-                min={0}
-                max={2}
-                step={0.1}
-                placeholder="the model's default"
-              />
-            </FieldRow>
-          </div>
-        </details>
-        <div className={styles.actions}>
-          {isRunning ? (
-            // The second click of a double click on "Send", which stood here, stops nothing.
-            <Button icon="pause" onClick={({ detail }) => detail < 2 && onStop()}>
-              Stop
-            </Button>
-          ) : (
-            <Button type="submit" look="primary" icon="play" disabled={!isReady}>
-              Send
-            </Button>
-          )}
-          {hasAnswers && !isRunning && <Button onClick={onClear}>New conversation</Button>}
-        </div>
-      </Form>
     </Panel>
   );
 }

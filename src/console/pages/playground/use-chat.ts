@@ -3,17 +3,14 @@ import { useEffect, useRef, useState } from "react";
 import { ApiError } from "../../api.ts";
 import { receiptQuery } from "../../queries/requests.ts";
 import { type Answer, addEvent, createEventReader, NEW_ANSWER, type ServerEvent, settle } from "./answer.ts";
-
-export interface Message {
-  readonly role: "system" | "user" | "assistant";
-  readonly content: string;
-}
+import { type Asked, type Message, messageOf, questionOf, resultsOf, type Tool } from "./messages.ts";
 
 /** What the route takes. */
 export interface ChatRequest {
   readonly key: string;
   readonly model: string;
   readonly messages: readonly Message[];
+  readonly tools?: readonly Tool[];
   readonly max_tokens?: number;
   readonly temperature?: number;
 }
@@ -21,6 +18,8 @@ export interface ChatRequest {
 /** One question with its answer. */
 export interface ChatStep {
   readonly request: ChatRequest;
+  /** The messages that the step added: a question, or results of tools. */
+  readonly added: readonly Message[];
   readonly answer: Answer;
 }
 
@@ -29,7 +28,7 @@ const READS_MAX = 60;
 const READ_EVERY_MS = 700;
 
 /** The conversation with one model. A new question continues it; leaving the page stops it. */
-export function useChat(account: string) {
+export function useChat(account: string, given: readonly Message[]) {
   const [steps, setChatSteps] = useState<readonly ChatStep[]>([]);
   const running = useRef<AbortController>(undefined);
   const queryClient = useQueryClient();
@@ -41,14 +40,10 @@ export function useChat(account: string) {
     );
 
   /** Resolves with whether the request was admitted, once its answer has ended. */
-  const send = async (
-    asked: Omit<ChatRequest, "messages"> & { readonly system: string; readonly prompt: string },
-  ): Promise<boolean> => {
-    const { system, prompt, ...options } = asked;
-    const request = { ...options, messages: messagesOf(steps, system, prompt) };
+  const run = async (request: ChatRequest, added: readonly Message[]): Promise<boolean> => {
     const controller = new AbortController();
     running.current = controller;
-    setChatSteps((all) => [...all, { request, answer: NEW_ANSWER }]);
+    setChatSteps((all) => [...all, { request, added, answer: NEW_ANSWER }]);
     const seen: { requestId?: string | undefined } = {};
     try {
       await stream(account, request, controller.signal, (event) => {
@@ -64,6 +59,25 @@ export function useChat(account: string) {
     }
     void queryClient.invalidateQueries({ queryKey: ["account", account, "wallet"] });
     return seen.requestId !== undefined;
+  };
+
+  /** Asks a question. Calls of tools that nothing was returned for have no result. */
+  const send = ({ system, ...asked }: Asked & Pick<ChatRequest, "key" | "model">): Promise<boolean> => {
+    const { prompt, images, tools, ...options } = asked;
+    const open = resultsOf(openCallsOf(steps), []);
+    const added = [...open, questionOf({ prompt, images })];
+    const messages = [...systemOf(system), ...given, ...messagesOf(steps), ...added];
+    return run({ ...options, ...(tools.length > 0 && { tools }), messages }, added);
+  };
+
+  /** Goes on from the calls of the last answer with what their tools returned. */
+  const goOn = (results: readonly string[]): void => {
+    const last = steps.at(-1);
+    if (!last) return;
+    const added = resultsOf(last.answer.calls, results);
+    const answered = messageOf(last.answer);
+    const messages = [...last.request.messages, ...(answered ? [answered] : []), ...added];
+    void run({ ...last.request, messages }, added);
   };
 
   /** A stopped stream brings no receipt: it is read when the request is settled. */
@@ -82,6 +96,7 @@ export function useChat(account: string) {
     steps,
     isRunning: last === "waiting" || last === "streaming",
     send,
+    goOn,
     stop: () => running.current?.abort(),
     clear: () => {
       running.current?.abort();
@@ -92,15 +107,21 @@ export function useChat(account: string) {
 
 export type Chat = ReturnType<typeof useChat>;
 
-/** The whole conversation: models remember nothing. Failed and empty answers are left out. */
-function messagesOf(steps: readonly ChatStep[], system: string, prompt: string): readonly Message[] {
-  const before = steps.flatMap(({ request, answer }) => {
-    const question = request.messages.at(-1);
-    if (!question || answer.text === "") return [];
-    return [question, { role: "assistant", content: answer.text } as const];
+/** The conversation so far: models remember nothing. Failed and empty answers are left out. */
+function messagesOf(steps: readonly ChatStep[]): readonly Message[] {
+  return steps.flatMap(({ added, answer }) => {
+    const answered = messageOf(answer);
+    return answered ? [...added, answered] : [];
   });
-  const first = system.trim() === "" ? [] : [{ role: "system", content: system } as const];
-  return [...first, ...before, { role: "user", content: prompt }];
+}
+
+/** The calls that the conversation ends with, which must have results before the next question. */
+function openCallsOf(steps: readonly ChatStep[]): Answer["calls"] {
+  return steps.findLast(({ answer }) => messageOf(answer))?.answer.calls ?? [];
+}
+
+function systemOf(system: string): readonly Message[] {
+  return system.trim() === "" ? [] : [{ role: "system", content: system }];
 }
 
 async function stream(

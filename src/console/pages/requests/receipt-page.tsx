@@ -14,6 +14,7 @@ import { Time } from "../../parts/time.tsx";
 import { type ReceiptData, receiptQuery, refusalQuery } from "../../queries/requests.ts";
 import { formatUtc } from "../../times.ts";
 import { Arithmetic } from "./arithmetic.tsx";
+import { Bodies } from "./bodies.tsx";
 import styles from "./receipt.module.css";
 import { Refund } from "./refund.tsx";
 import { ScopeFacts } from "./scopes.tsx";
@@ -73,6 +74,7 @@ function Found({ account, receipt }: { readonly account: string; readonly receip
         <Story receipt={receipt} />
         <Facts account={account} receipt={receipt} />
       </div>
+      <Bodies account={account} request={receipt.id} />
       {metadata && (
         <Panel title="Metadata" note="As the client sent it.">
           <CodeBlock label="metadata" code={JSON.stringify(metadata, undefined, 2)} isWrapped />

@@ -1,0 +1,59 @@
+import { useState } from "react";
+import { Button } from "../../parts/button.tsx";
+import { CodeBlock } from "../../parts/code-block.tsx";
+import { Form, TextArea } from "../../parts/field.tsx";
+import type { ToolCall } from "./answer.ts";
+import styles from "./playground.module.css";
+
+interface ToolCallsProps {
+  readonly calls: readonly ToolCall[];
+  /** Goes on with what the tools returned; absent where the conversation went on already. */
+  readonly onResults?: ((results: readonly string[]) => void) | undefined;
+}
+
+/** The calls that a model asks for, with fields for what each of the tools returns. */
+export function ToolCalls({ calls, onResults }: ToolCallsProps) {
+  const [results, setResults] = useState<readonly string[]>([]);
+  if (calls.length === 0) return null;
+  const set = (position: number, text: string) =>
+    setResults((all) => calls.map((_, index) => (index === position ? text : (all[index] ?? ""))));
+  return (
+    <Form
+      onSubmit={(event) => {
+        event.preventDefault();
+        onResults?.(results);
+      }}
+    >
+      {calls.map(({ id, name, arguments: given }, index) => (
+        <section key={id || index} className={styles.call} aria-label={`Call of ${name}`}>
+          <p>
+            Calls <code>{name}</code>
+          </p>
+          <CodeBlock label={`arguments of ${name}`} code={printArguments(given)} isWrapped />
+          {onResults && (
+            <TextArea
+              label={`What ${name} returns`}
+              rows={2}
+              spellCheck={false}
+              value={results[index] ?? ""}
+              onChange={({ currentTarget }) => set(index, currentTarget.value)}
+            />
+          )}
+        </section>
+      ))}
+      {onResults && (
+        <Button type="submit" icon="play" className={styles.start}>
+          Continue with these results
+        </Button>
+      )}
+    </Form>
+  );
+}
+
+function printArguments(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), undefined, 2);
+  } catch {
+    return text;
+  }
+}
