@@ -127,6 +127,10 @@ function Facts({ recording }: { readonly recording: KeyRecording }) {
   );
 }
 
+function capitalize(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
 function describeHours(hours: number): string {
   if (hours % 24 !== 0) return `${formatCount(hours)} hours`;
   return hours === 24 ? "a day" : `${formatCount(hours / 24)} days`;
@@ -199,7 +203,7 @@ function Switch({ account, shown, recording, onClose }: DialogProps) {
         {PATTERN_NAMES.map((name) => (
           <label key={name} className={fields.check}>
             <input type="checkbox" name="patterns" value={name} defaultChecked={patterns.includes(name)} />
-            {PATTERN_TEXTS[name]}
+            {capitalize(PATTERN_TEXTS[name])}
           </label>
         ))}
         <TextArea

@@ -85,23 +85,26 @@ function Compared({ title, left, right }: ComparedProps) {
   const pairs = useMemo(() => diffLines(printPretty(left), printPretty(right)), [left, right]);
   const changed = pairs.filter(({ left: one, right: other }) => one !== other).length;
   return (
-    <Panel title={title} note={changed === 0 ? "Both are equal." : `${formatCount(changed)} lines differ.`}>
-      <div className={styles.scroll} tabIndex={0} role="group" aria-label={`${title}, line by line`}>
-        <table className={styles.diff}>
-          <tbody>
-            {foldEqual(pairs).map((row, index) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: the rows never move.
-              <Row key={index} row={row} />
-            ))}
-          </tbody>
-        </table>
-      </div>
+    <Panel title={title} note={describeChanges(changed)}>
+      <table className={styles.diff} aria-label={`${title}, line by line`}>
+        <tbody>
+          {foldEqual(pairs).map((row, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: the rows never move.
+            <Row key={index} row={row} />
+          ))}
+        </tbody>
+      </table>
     </Panel>
   );
 }
 
+function describeChanges(lines: number): string {
+  if (lines === 0) return "Both are equal.";
+  return lines === 1 ? "One line differs." : `${formatCount(lines)} lines differ.`;
+}
+
 /** A pair of lines, or the number of equal ones that are left out. */
-type DiffRow = LinePair | { readonly skipped: number };
+type DiffRow = LinePair | { readonly skipped: number; readonly what: string };
 
 const CONTEXT_LINES = 3;
 const FOLDED_MIN = 8;
@@ -116,7 +119,7 @@ function foldEqual(pairs: readonly LinePair[]): readonly DiffRow[] {
     const tail = isEnd ? 0 : CONTEXT_LINES;
     const skipped = equal.length - head - tail;
     if (skipped < FOLDED_MIN) rows.push(...equal);
-    else rows.push(...equal.slice(0, head), { skipped }, ...equal.slice(equal.length - tail));
+    else rows.push(...equal.slice(0, head), { skipped, what: "equal" }, ...equal.slice(equal.length - tail));
     equal = [];
   };
   for (const pair of pairs) {
@@ -128,7 +131,7 @@ function foldEqual(pairs: readonly LinePair[]): readonly DiffRow[] {
   }
   flush(true);
   if (rows.length <= ROWS_MAX) return rows;
-  return [...rows.slice(0, ROWS_MAX), { skipped: rows.length - ROWS_MAX }];
+  return [...rows.slice(0, ROWS_MAX), { skipped: rows.length - ROWS_MAX, what: "further" }];
 }
 
 function Row({ row }: { readonly row: DiffRow }) {
@@ -136,7 +139,7 @@ function Row({ row }: { readonly row: DiffRow }) {
     return (
       <tr>
         <td colSpan={2} className={styles.skipped}>
-          {formatCount(row.skipped)} further lines
+          {formatCount(row.skipped)} {row.what} lines
         </td>
       </tr>
     );
