@@ -4,22 +4,24 @@ import { parseArgs } from "node:util";
 import type { Agent } from "./agent/agent.ts";
 import { AGENTS } from "./agent/all.ts";
 import { addToPage, lineOf } from "./conformance-page.ts";
-import { UPSTREAMS, type UpstreamKind } from "./env.ts";
 import { requireAgent } from "./install.ts";
 import { printCase, printFailure, recordCase } from "./report.ts";
 import { type CaseResult, runCase } from "./run-case.ts";
+import { UPSTREAMS, type UpstreamKind } from "./upstreams.ts";
 
 const USAGE = `bun run agents [AGENT …] [--upstream KIND] [--verbose] [--record FOLDER] [--page]
 
-Runs real coding agents through a gateway. The scripted model behind it calls a tool of the agent, which creates a
-file, reads the result, and ends with a sentence. Each agent runs with each upstream that it can use:
-${UPSTREAMS.join(", ")} (the last for agents of the responses API). Agents are installed from npm into
-node_modules/.cache/agents (1.2 GB for all), run with an empty home, and reach only the loopback interface.
+Runs real coding agents through a gateway. The scripted model behind it gives each an errand of 14 calls: it writes, reads
+and edits files, runs commands, one of which fails, and ends with a sentence. The context of Codex gets full within it. Each
+agent runs with each upstream that it can use: ${UPSTREAMS.join(", ")}.
+Agents are installed from npm into node_modules/.cache/agents (1.2 GB for all), run with an empty home, and reach only
+the loopback interface.
 
-A case is good when the agent exited with 0, printed the model's final text and created the file; when the upstream
-received the tool result, and no request that its provider would reject; when the charge equals the reported usage,
-nothing is held, the audit finds no problem, and every request has the outcome ok. Exits with 1 when a case is not
-good, or when an agent could not be installed.
+A case is good when the agent exited with 0, printed the model's final text and left the files of the errand; when the
+model received every result, and no request that its provider would reject; when receipts, statement and wallet have the
+cost of the reported usage, nothing is held, the audit finds no problem, and every request has the outcome ok; and when
+docs/client-fields.md lists every field that the agent sent. Exits with 1 when a case is not good, or when an agent could
+not be installed.
 
   --upstream KIND   only this upstream
   --verbose         lists every request of the agent and of the gateway
@@ -59,15 +61,11 @@ function chosenUpstreams(): readonly UpstreamKind[] {
 async function runAll(agents: readonly Agent[], upstreams: readonly UpstreamKind[]): Promise<boolean> {
   let isGood = true;
   for (const agent of agents) {
-    for (const kind of upstreams.filter((each) => canUse(agent, each))) {
+    for (const kind of upstreams.filter((each) => agent.upstreams.includes(each))) {
       isGood = (await runOne(agent, kind)) && isGood;
     }
   }
   return isGood;
-}
-
-function canUse({ surface }: Agent, kind: UpstreamKind): boolean {
-  return kind !== "openai+responses" || surface === "responses";
 }
 
 /** Never rejects: an agent that cannot be installed is a failed case, and the other cases still run. */

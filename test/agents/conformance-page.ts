@@ -4,12 +4,14 @@ import { CLIENTS } from "../../src/clients/clients.ts";
 import { ANTHROPIC_PYTHON_VERSION } from "../clients/python-packages.ts";
 import type { Agent } from "./agent/agent.ts";
 import { AGENTS } from "./agent/all.ts";
-import { UPSTREAMS, type UpstreamKind } from "./env.ts";
+
+import { turnsOf } from "./report.ts";
 import type { CaseResult } from "./run-case.ts";
+import { UPSTREAMS, type UpstreamKind } from "./upstreams.ts";
 
 const PAGE = resolve(import.meta.dir, "../../docs/conformance.md");
 const UPSTREAM_ORDER: readonly string[] = UPSTREAMS;
-const HEAD = "| client | run | version | upstream | over | what works | date |";
+const HEAD = "| client | run | version | upstream | over | turns | requests | USD | what works | date |";
 
 /** One row of the page: an agent with an upstream, in its last run. */
 export interface PageLine {
@@ -18,6 +20,11 @@ export interface PageLine {
   readonly version: string;
   readonly upstream: string;
   readonly transport: string;
+  /** How often the model answered for the errand. */
+  readonly turns: string;
+  /** All requests that reached the upstream. */
+  readonly requests: string;
+  readonly usd: string;
   readonly works: string;
   readonly date: string;
 }
@@ -36,7 +43,8 @@ const TESTED: Readonly<Record<string, TestedClient>> = {
   "google-js": { version: devDependencies["@google/genai"], by: "test/clients/google.test.ts" },
 };
 
-export function lineOf(agent: Agent, upstream: UpstreamKind, { problems, requests }: CaseResult): PageLine {
+export function lineOf(agent: Agent, upstream: UpstreamKind, result: CaseResult): PageLine {
+  const { problems, requests, answered, chargedUsd } = result;
   const isSocket = requests.some(({ status }) => status === 101);
   return {
     client: titleOf(agent.client),
@@ -44,6 +52,9 @@ export function lineOf(agent: Agent, upstream: UpstreamKind, { problems, request
     version: agent.pack.version,
     upstream,
     transport: isSocket ? "WebSocket" : "HTTP",
+    turns: String(turnsOf(result)),
+    requests: String(answered.length),
+    usd: chargedUsd,
     works: problems.length === 0 ? "all" : `fails: ${problems.join("; ").replaceAll("|", "/")}`,
     date: new Date().toISOString().slice(0, 10),
   };
@@ -72,8 +83,10 @@ export function readLines(page: string): readonly PageLine[] {
 
 function readLine(text: string): PageLine {
   const cells = text.split("|").map((cell) => cell.trim());
-  const [, client = "", run = "", version = "", upstream = "", transport = "", works = "", date = ""] = cells;
-  return { client, run: run.replaceAll("`", ""), version, upstream, transport, works, date };
+  const [, client = "", run = "", version = "", upstream = "", transport = "", ...more] = cells;
+  const [turns = "", requests = "", usd = "", works = "", date = ""] = more;
+  const figures = { turns, requests, usd };
+  return { client, run: run.replaceAll("`", ""), version, upstream, transport, ...figures, works, date };
 }
 
 export function printPage(lines: readonly PageLine[]): string {
@@ -87,14 +100,16 @@ For developers who want to know which client runs, with which version and upstre
 ## Agents
 
 Each agent runs as its user would start it, with the settings that \`bun tollgate clients\` prints, through a gateway in
-its own process to one scripted upstream. The model calls a tool of the agent, reads the result and ends the task.
+its own process to one scripted upstream. The model has the agent do an errand of 14 calls: write, read and edit files,
+and run commands, one of which fails. Codex's context gets full within it, and is replaced by a summary.
 
-"All" means: the task is done, the provider would accept every request, every request has the outcome \`ok\`, the charge
-equals the reported usage to the nano-dollar, nothing is still held, and the audit finds no problem. A row is the last run
-of its agent and upstream; a pair without a row has not run.
+"All" means: the errand is done, the provider would accept every request, every request has the outcome \`ok\`. Receipts,
+statement and wallet have the cost of the reported usage to the nano-dollar, nothing is still held, and the audit finds no
+problem. [Fields of agents](client-fields.md) lists every field that was sent. A row is the last run of its agent and
+upstream; a pair without a row has not run. The runs of Codex with \`codex-fast\` are charged by the tier \`priority\`.
 
 ${HEAD}
-|---|---|---|---|---|---|---|
+|---|---|---|---|---|---|---|---|---|---|
 ${[...lines].sort(compareLines).map(printLine).join("\n")}
 
 ## Other clients
@@ -105,8 +120,10 @@ ${others.map(({ id, title }) => printOther(id, title)).join("\n")}
 `;
 }
 
-function printLine({ client, run, version, upstream, transport, works, date }: PageLine): string {
-  return `| ${[client, `\`${run}\``, version, upstream, transport, works, date].join(" | ")} |`;
+function printLine(line: PageLine): string {
+  const { client, run, version, upstream, transport, turns, requests, usd, works, date } = line;
+  const cells = [client, `\`${run}\``, version, upstream, transport, turns, requests, usd, works, date];
+  return `| ${cells.join(" | ")} |`;
 }
 
 function printOther(id: string, title: string): string {

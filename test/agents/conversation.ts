@@ -6,7 +6,7 @@ export interface Conversation {
   readonly results: readonly ToolResult[];
 }
 
-export interface OfferedTool {
+interface OfferedTool {
   readonly name: string;
   /** Whether the format declares the tool as a free-form one. */
   readonly takesText: boolean;

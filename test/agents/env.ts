@@ -2,21 +2,19 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { runTollgate } from "../cli/run-tollgate.ts";
 import { createPaidKey } from "../start/paid-key.ts";
-import { API_KEY, startScriptedGoogle } from "../support/scripted-google.ts";
-import { startScriptedUpstream } from "../support/scripted-upstream.ts";
 import { startServedProcess } from "../support/served-process.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import type { Agent } from "./agent/agent.ts";
 import { onInterrupt } from "./interruption.ts";
+import { type Answering, type Provider, startProvider } from "./provider.ts";
 import { type RecordedRequest, startRecordingProxy } from "./recording-proxy.ts";
-import type { ScriptedModel } from "./scripted-model.ts";
+import type { UpstreamKind } from "./upstreams.ts";
 
-/** Formats of an upstream. The third offers OpenAI's responses beside chat completions. */
-export const UPSTREAMS = ["openai", "anthropic", "openai+responses", "gemini"] as const;
-export type UpstreamKind = (typeof UPSTREAMS)[number];
-
-/** USD per million tokens, at which a token costs whole nano-USD. */
-export const PRICE = { input: 3n, output: 15n } as const;
+/** USD per million tokens, at which a token costs whole nano-USD, in the standard tier and in the fast one. */
+export const PRICES = {
+  standard: { input: 3n, output: 15n },
+  priority: { input: 6n, output: 30n },
+} as const;
 
 /** A gateway in its own process, as an operator runs it, between an agent and one scripted upstream. */
 export interface AgentEnv {
@@ -32,32 +30,24 @@ export interface FinalState {
   readonly exitCode: number;
   readonly postedUsd: string;
   readonly heldUsd: string;
+  /** The sum of all receipts, and what the statement of the month charged. */
+  readonly receiptsUsd: readonly string[];
+  readonly chargedUsd: string;
   /** Outcome and surface of every inference request, from the log. */
   readonly outcomes: readonly string[];
   /** Exit code of the audit, 0 when every sum is right. */
   readonly auditCode: number;
+  /** Why the provider refused requests. */
+  readonly refused: readonly string[];
 }
 
-export async function startEnv(
-  kind: UpstreamKind,
-  agent: Agent,
-  model: Pick<ScriptedModel, "script" | "google">,
-): Promise<AgentEnv> {
-  const upstream = await startScriptedUpstream();
-  const google = startScriptedGoogle();
-  // The model also answers requests that name no model.
-  for (const name of [...agent.models, ""]) {
-    upstream.on(name, model.script);
-    google.on(name, model.google);
-  }
+export async function startEnv(kind: UpstreamKind, agent: Agent, answer: Answering): Promise<AgentEnv> {
   const folder = tempFolder();
   const remove = () => rmSync(folder, { recursive: true, force: true });
-  await Bun.write(
-    join(folder, "tollgate.yaml"),
-    printConfig(kind, { ...upstream, googleUrl: `${google.url}/v1beta` }, agent),
-  );
+  const provider = await startProvider(kind, { models: agent.models, folder, answer });
+  await Bun.write(join(folder, "tollgate.yaml"), printConfig(provider, agent));
   const { key, gateway } = await startGateway(folder).catch(async (error) => {
-    await Promise.all([upstream.stop(), google.stop()]);
+    await provider.stop();
     remove();
     throw error;
   });
@@ -74,11 +64,11 @@ export async function startEnv(
       gateway.signal("SIGTERM");
       const exitCode = await gateway.exitCode;
       proxy.stop();
-      await Promise.all([upstream.stop(), google.stop()]);
-      const accounts = await readAccounts(folder);
+      await provider.stop();
+      const books = await readBooks(folder);
       remove();
       removeCallback();
-      return { exitCode, outcomes: readOutcomes(gateway.stdout()), ...accounts };
+      return { exitCode, outcomes: readOutcomes(gateway.stdout()), refused: provider.refused(), ...books };
     },
   };
 }
@@ -88,33 +78,14 @@ async function startGateway(folder: string) {
   return { key, gateway: await startServedProcess({ folder }) };
 }
 
-function printConfig(
-  kind: UpstreamKind,
-  urls: { openaiUrl: string; anthropicUrl: string; googleUrl: string },
-  agent: Agent,
-): string {
-  const isAnthropic = kind === "anthropic";
-  const [protocol, baseUrl, apiKey = "provider-secret"] = {
-    openai: ["openai", urls.openaiUrl],
-    "openai+responses": ["openai", urls.openaiUrl],
-    anthropic: ["anthropic", urls.anthropicUrl],
-    gemini: ["gemini", urls.googleUrl, API_KEY],
-  }[kind];
-  const upstream = {
-    protocol,
-    base_url: baseUrl,
-    api_key: apiKey,
-    ...(kind === "openai+responses" && { responses: true }),
-  };
-  const price = {
-    input: `${PRICE.input}.00`,
-    output: `${PRICE.output}.00`,
-    // Codex offers a search that runs at the provider, which a model serves only with a fee.
-    ...(kind === "openai+responses" && { tools: { web_search: "0.01" } }),
-  };
+function printConfig({ upstream, route }: Provider, agent: Agent): string {
+  const usd = ({ input, output }: { input: bigint; output: bigint }) => ({
+    input: `${input}.00`,
+    output: `${output}.00`,
+  });
+  const price = { ...usd(PRICES.standard), tiers: { priority: usd(PRICES.priority) } };
   const model = (name: string) => ({
-    // The gateway cannot derive from these model names that the models reason.
-    routes: [{ upstream: "scripted", model: name, reasoning: isAnthropic ? "adaptive" : "effort" }],
+    routes: [{ upstream: "scripted", ...route(name) }],
     context_window: 400_000,
     max_output_tokens: 64_000,
     price,
@@ -124,11 +95,25 @@ function printConfig(
   return JSON.stringify({ upstreams: { scripted: upstream }, models });
 }
 
-async function readAccounts(folder: string): Promise<Omit<FinalState, "exitCode" | "outcomes">> {
-  const list = (await runTollgate(folder, ["account", "list", "--json"])).json();
+type Books = Pick<FinalState, "postedUsd" | "heldUsd" | "receiptsUsd" | "chargedUsd" | "auditCode">;
+
+async function readBooks(folder: string): Promise<Books> {
+  const read = async (...args: readonly string[]) => (await runTollgate(folder, [...args, "--json"])).json();
+  const month = new Date().toISOString().slice(0, 7);
+  const list = await read("account", "list");
+  const statement = await read("statement", "--month", month);
+  const receipts = await read("receipts", "--account", "test", "--limit", "1000");
   const [account] = Array.isArray(list.accounts) ? list.accounts : [];
   const { exitCode: auditCode } = await runTollgate(folder, ["audit"]);
-  return { postedUsd: String(account?.posted_usd), heldUsd: String(account?.held_usd), auditCode };
+  return {
+    postedUsd: String(account?.posted_usd),
+    heldUsd: String(account?.held_usd),
+    receiptsUsd: Array.isArray(receipts.receipts)
+      ? receipts.receipts.map((each) => String(each.charged_usd))
+      : [],
+    chargedUsd: String(Object(statement.total).charged_usd),
+    auditCode,
+  };
 }
 
 function readOutcomes(log: string): readonly string[] {

@@ -1,5 +1,6 @@
 import { connect, createServer, type Socket } from "node:net";
 import { createRequestReader, type ReadRequest } from "../support/request-reader.ts";
+import { createFrameReader } from "./socket-frames.ts";
 
 /** A TCP proxy between an agent and the gateway. It records requests and changes no byte. */
 export interface RecordingProxy {
@@ -12,6 +13,8 @@ export interface RecordingProxy {
 export interface RecordedRequest extends ReadRequest {
   /** Status of the answer, once its head has arrived. */
   status: number | undefined;
+  /** The events that the agent sent over a WebSocket that this request opened. */
+  readonly events: readonly unknown[];
 }
 
 /** Listens on a free port of the loopback interface and forwards every connection to the gateway. */
@@ -48,9 +51,15 @@ export async function startRecordingProxy(gatewayUrl: string): Promise<Recording
 function record(near: Socket, far: Socket, requests: RecordedRequest[]): void {
   const reader = createRequestReader();
   const unanswered: RecordedRequest[] = [];
+  let frames: ReturnType<typeof createFrameReader> | undefined;
   near.on("data", (bytes) => {
+    if (frames) return frames.push(Buffer.from(bytes));
     for (const request of reader.push(Buffer.from(bytes))) {
-      const recorded = { ...request, status: undefined };
+      const events: unknown[] = [];
+      // A gateway with room for a WebSocket answers with 101, and frames follow the request.
+      if (request.headers.upgrade?.toLowerCase() === "websocket")
+        frames = createFrameReader((text) => events.push(JSON.parse(text)));
+      const recorded = { ...request, status: undefined, events };
       requests.push(recorded);
       unanswered.push(recorded);
     }

@@ -1,19 +1,20 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Agent } from "./agent/agent.ts";
-import type { UpstreamKind } from "./env.ts";
+
 import type { RecordedRequest } from "./recording-proxy.ts";
 import type { CaseResult } from "./run-case.ts";
 import type { AnsweredRequest } from "./scripted-model.ts";
+import type { UpstreamKind } from "./upstreams.ts";
 
 /** Prints one line of the table, followed by problems and details. */
 export function printCase(agent: Agent, kind: UpstreamKind, result: CaseResult, isVerbose: boolean): string {
   const { run, answered, requests, chargedUsd, problems } = result;
-  const steps = answered.filter(({ step }) => step !== "other").length;
+  const turns = turnsOf(result);
   const line = [
     ...head(agent, kind, problems.length === 0),
     `${(run.ms / 1000).toFixed(1)} s,`,
-    `${requests.length} requests, ${answered.length} upstream (${steps} of the task),`,
+    `${turns} turns, ${answered.length} requests upstream, ${requests.length} of the agent,`,
     `${chargedUsd} USD`,
   ].join(" ");
   return [
@@ -29,6 +30,11 @@ export function printCase(agent: Agent, kind: UpstreamKind, result: CaseResult, 
   ].join("\n");
 }
 
+/** How often the model answered for the errand. */
+export function turnsOf({ answered }: Pick<CaseResult, "answered">): number {
+  return answered.filter(({ step }) => step !== "other").length;
+}
+
 /** Prints the line of an agent that is not installed, or of a gateway that did not start. */
 export function printFailure(agent: Agent, kind: UpstreamKind, failure: string): string {
   return [...head(agent, kind, false), failure].join(" ");
@@ -38,12 +44,19 @@ export function printFailure(agent: Agent, kind: UpstreamKind, failure: string):
 export function recordCase(folder: string, { requests, answered, run }: CaseResult): void {
   const write = (name: string, value: unknown) =>
     writeFileSync(join(folder, name), `${JSON.stringify(value, undefined, 1)}\n`);
-  for (const [index, { method, target, headers, body, status }] of requests.entries()) {
-    write(`agent-${index}.json`, { method, target, status, headers, body: parse(body.toString("utf8")) });
+  for (const [index, { method, target, headers, body, status, events }] of requests.entries()) {
+    write(`agent-${index}.json`, {
+      method,
+      target,
+      status,
+      headers,
+      body: parse(body.toString("utf8")),
+      events,
+    });
   }
-  for (const [index, { request, step, tools, result }] of answered.entries()) {
+  for (const [index, { request, step, tools, usage }] of answered.entries()) {
     const { method, target, headers, bodyText } = request;
-    write(`model-${index}.json`, { step, tools, result, method, target, headers, body: parse(bodyText) });
+    write(`model-${index}.json`, { step, tools, usage, method, target, headers, body: parse(bodyText) });
   }
   write("run.json", run);
 }

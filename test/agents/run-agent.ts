@@ -2,8 +2,8 @@ import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { tempFolder } from "../support/temp-folder.ts";
 import type { Agent } from "./agent/agent.ts";
+import type { Errand } from "./errand.ts";
 import { onInterrupt } from "./interruption.ts";
-import type { Task } from "./task.ts";
 
 /** The observable result of one run of an agent. */
 export interface AgentRun {
@@ -11,33 +11,47 @@ export interface AgentRun {
   readonly exitCode: number;
   readonly stdout: string;
   readonly stderr: string;
-  /** Content of the file that the task asks for; `undefined` when there is none. */
-  readonly fileText: string | undefined;
+  /** Contents of the files of the errand, of those that there are. */
+  readonly files: Readonly<Record<string, string>>;
   readonly ms: number;
 }
 
 export interface RunOptions {
   readonly program: string;
   readonly agent: Agent;
-  readonly task: Task;
+  readonly errand: Errand;
+  readonly folders: Folders;
   readonly gatewayUrl: string;
   readonly key: string;
 }
 
-/** Many times the duration of a task, even on a busy machine. */
-const RUN_MAX_MS = 120_000;
+/** The empty folders of one run. */
+interface Folders {
+  readonly root: string;
+  readonly home: string;
+  readonly work: string;
+}
+
+export function createFolders(): Folders {
+  const root = tempFolder();
+  const [home, work] = [join(root, "home"), join(root, "work")];
+  for (const each of [home, work]) mkdirSync(each);
+  return { root, home, work };
+}
+
+/** Many times the duration of an errand, even on a busy machine. */
+const RUN_MAX_MS = 240_000;
 const SET_UP_MAX_MS = 30_000;
 /** A proxy address without a listener: connections that would leave the loopback interface fail at once. */
 const DEAD_PROXY = "http://127.0.0.1:9";
 
-/** Runs an agent in an empty folder, with an empty home and no network but the loopback interface. */
-export async function runAgent({ program, agent, task, gatewayUrl, key }: RunOptions): Promise<AgentRun> {
-  const folder = tempFolder();
-  const [home, work] = [join(folder, "home"), join(folder, "work")];
-  for (const each of [home, work]) mkdirSync(each);
+/** Runs an agent in an empty folder, with an empty home and no network but the loopback interface. Removes both. */
+export async function runAgent(options: RunOptions): Promise<AgentRun> {
+  const { program, agent, errand, gatewayUrl, key } = options;
+  const { root, home, work } = options.folders;
   const place = { home, gatewayUrl, key };
   if (agent.setUp) await setUp([program, ...agent.setUp(place)], home, work);
-  const { args, environment } = agent.start(place, task);
+  const { args, environment } = agent.start(place, errand);
   const startedMs = performance.now();
   const child = Bun.spawn([program, ...args], {
     cwd: work,
@@ -50,7 +64,7 @@ export async function runAgent({ program, agent, task, gatewayUrl, key }: RunOpt
   });
   const removeCallback = onInterrupt(() => {
     killGroup(child.pid);
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(root, { recursive: true, force: true });
   });
   const timer = setTimeout(() => killGroup(child.pid), RUN_MAX_MS);
   const texts = [new Response(child.stdout).text(), new Response(child.stderr).text()] as const;
@@ -59,11 +73,14 @@ export async function runAgent({ program, agent, task, gatewayUrl, key }: RunOpt
   clearTimeout(timer);
   killGroup(child.pid);
   const [stdout, stderr] = await Promise.all(texts);
-  const file = Bun.file(join(work, task.fileName));
-  const fileText = (await file.exists()) ? await file.text() : undefined;
-  rmSync(folder, { recursive: true, force: true });
+  const files: Record<string, string> = {};
+  for (const name of Object.keys(errand.files)) {
+    const file = Bun.file(join(work, name));
+    if (await file.exists()) files[name] = await file.text();
+  }
+  rmSync(root, { recursive: true, force: true });
   removeCallback();
-  return { exitCode: child.signalCode === null ? exitCode : -1, stdout, stderr, fileText, ms };
+  return { exitCode: child.signalCode === null ? exitCode : -1, stdout, stderr, files, ms };
 }
 
 /** Runs the program to its end. A failed one shows in the run that follows. */

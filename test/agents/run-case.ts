@@ -1,10 +1,12 @@
 import { parseUsd, picosToNanos, printUsd } from "../../src/domain/money.ts";
 import type { Agent } from "./agent/agent.ts";
-import { type FinalState, PRICE, startEnv, type UpstreamKind } from "./env.ts";
+import { findUnlisted } from "./client-fields.ts";
+import { type FinalState, PRICES, startEnv } from "./env.ts";
+import { createErrand, type Errand } from "./errand.ts";
 import type { RecordedRequest } from "./recording-proxy.ts";
-import { type AgentRun, runAgent } from "./run-agent.ts";
-import { type AnsweredRequest, createScriptedModel } from "./scripted-model.ts";
-import { createTask, type Task } from "./task.ts";
+import { type AgentRun, createFolders, runAgent } from "./run-agent.ts";
+import { type AnsweredRequest, createScriptedModel, type ScriptedModel } from "./scripted-model.ts";
+import type { UpstreamKind } from "./upstreams.ts";
 
 /** The result of one agent with one upstream, with the problems that were found. */
 export interface CaseResult {
@@ -17,9 +19,9 @@ export interface CaseResult {
 
 interface Evidence {
   readonly agent: Agent;
-  readonly task: Task;
+  readonly errand: Errand;
   readonly run: AgentRun;
-  readonly answered: readonly AnsweredRequest[];
+  readonly model: ScriptedModel;
   readonly finalState: FinalState;
   readonly charged: bigint;
 }
@@ -28,59 +30,67 @@ interface Evidence {
 const PAID = parseUsd("100");
 
 export async function runCase(program: string, agent: Agent, upstream: UpstreamKind): Promise<CaseResult> {
-  const task = createTask();
-  const model = createScriptedModel(agent, task);
-  const env = await startEnv(upstream, agent, model);
-  const options = { program, agent, task, gatewayUrl: env.url, key: env.key };
+  const errand = createErrand();
+  const folders = createFolders();
+  const model = createScriptedModel(agent, errand, folders.work);
+  const env = await startEnv(upstream, agent, model.answer);
+  const options = { program, agent, errand, folders, gatewayUrl: env.url, key: env.key };
   const run = await runAgent(options).catch(async (error) => {
     await env.close();
     throw error;
   });
   const finalState = await env.close();
   const charged = PAID - parseUsd(finalState.postedUsd);
-  const { answered } = model;
-  const problems = findProblems({ agent, task, run, answered, finalState, charged });
-  return { run, requests: env.requests, answered, chargedUsd: printUsd(charged), problems };
+  const evidence = { agent, errand, run, model, finalState, charged };
+  const problems = [...findProblems(evidence), ...(await findUnlisted(agent, env.requests))];
+  return { run, requests: env.requests, answered: model.answered, chargedUsd: printUsd(charged), problems };
 }
 
 function findProblems(evidence: Evidence): readonly string[] {
-  return [...findRunProblems(evidence), ...findLoopProblems(evidence), ...findStateProblems(evidence)];
+  return [...findRunProblems(evidence), ...findTurnProblems(evidence), ...findMoneyProblems(evidence)];
 }
 
-function findRunProblems({ run, task }: Evidence): readonly string[] {
-  const { exitCode, stdout, fileText } = run;
+function findRunProblems({ run, errand }: Evidence): readonly string[] {
+  const { exitCode, stdout, files } = run;
+  const wrong = Object.entries(errand.files).filter(
+    ([name, text]) => files[name]?.trimEnd() !== text.trimEnd(),
+  );
   return [
     ...(exitCode === 0
       ? []
       : [exitCode < 0 ? "the agent did not end in time" : `the agent exited with ${exitCode}`]),
-    ...(stdout.includes(task.finalText) ? [] : ["the agent did not print the model's final text"]),
-    ...(fileText?.trimEnd() === task.fileText ? [] : ["the agent did not create the file of the task"]),
+    ...(stdout.includes(errand.finalText) ? [] : ["the agent did not print the model's final text"]),
+    ...wrong.map(([name]) => `the file ${name} is not as the errand leaves it`),
   ];
 }
 
-function findLoopProblems({ agent, task, answered }: Evidence): readonly string[] {
-  const steps = answered.filter(({ step }) => step !== "other");
-  const order = steps.map(({ step }) => step).join(", ");
-  const result = steps.at(-1)?.result;
-  const isRight = result?.includes(agent.tool.result(task));
+function findTurnProblems({ agent, errand, model, finalState }: Evidence): readonly string[] {
+  const { answered, done, problems } = model;
+  const count = (step: AnsweredRequest["step"]) => answered.filter((each) => each.step === step).length;
+  const standard = answered.filter(({ step, tier }) => step !== "other" && tier !== agent.tier);
   return [
-    ...(order === "call, final" ? [] : [`the steps were [${order}] instead of [call, final]`]),
-    ...(isRight
-      ? []
-      : [`the upstream received ${result === undefined ? "no tool result" : "a wrong tool result"}`]),
-    ...answered.flatMap(({ rejection }) =>
-      rejection === undefined ? [] : [`the provider would reject a request: ${rejection}`],
+    ...problems,
+    ...(done === errand.deeds.length ? [] : [`${done} of ${errand.deeds.length} calls have a result`]),
+    ...(count("call") === errand.deeds.length ? [] : [`${count("call")} calls were asked for`]),
+    ...(count("final") === 1 ? [] : [`the errand ended ${count("final")} times`]),
+    ...(!agent.compacts || count("summary") === 1 ? [] : [`${count("summary")} summaries were asked for`]),
+    ...(standard.length === 0 ? [] : [`${standard.length} turns had another tier`]),
+    ...finalState.refused.map((reason) => `the provider refused a request: ${reason}`),
+    ...[...new Set(answered.flatMap(({ rejection }) => rejection ?? []))].map(
+      (reason) => `the provider would reject a request: ${reason}`,
     ),
   ];
 }
 
-function findStateProblems({ answered, finalState, charged }: Evidence): readonly string[] {
-  const expected = answered.reduce((sum, { usage }) => sum + costOf(usage), 0n);
+function findMoneyProblems({ model, finalState, charged }: Evidence): readonly string[] {
+  const expected = model.answered.reduce((sum, each) => sum + costOf(each), 0n);
+  const receipts = finalState.receiptsUsd.reduce((sum, usd) => sum + parseUsd(usd), 0n);
+  const sums = { wallet: charged, receipts, statement: parseUsd(finalState.chargedUsd) };
   const bad = finalState.outcomes.filter((outcome) => !outcome.startsWith("ok "));
   return [
-    ...(charged === expected
-      ? []
-      : [`the charge was ${printUsd(charged)} USD instead of ${printUsd(expected)}`]),
+    ...Object.entries(sums).flatMap(([name, sum]) =>
+      sum === expected ? [] : [`the ${name} has ${printUsd(sum)} USD instead of ${printUsd(expected)}`],
+    ),
     ...(finalState.heldUsd === "0.00" ? [] : [`${finalState.heldUsd} USD are still held`]),
     ...Object.entries(Object.groupBy(bad, (outcome) => outcome)).map(
       ([outcome, each = []]) => `requests with outcome ${outcome}: ${each.length}`,
@@ -90,8 +100,9 @@ function findStateProblems({ answered, finalState, charged }: Evidence): readonl
   ];
 }
 
-function costOf(usage: AnsweredRequest["usage"]): bigint {
+function costOf({ usage, tier }: AnsweredRequest): bigint {
   if (!usage) return 0n;
-  const picos = BigInt(usage.input) * PRICE.input + BigInt(usage.output) * PRICE.output;
+  const price = PRICES[tier ?? "standard"];
+  const picos = BigInt(usage.input) * price.input + BigInt(usage.output) * price.output;
   return picosToNanos(picos * 1_000_000n);
 }

@@ -4,6 +4,7 @@ import { CODEX } from "../../src/clients/codex.ts";
 import { OPENCODE } from "../../src/clients/opencode.ts";
 import { DEMO_MODEL } from "../../src/demo/demo-model.ts";
 import { AGENTS } from "../agents/agent/all.ts";
+import { findUnlisted, readListed } from "../agents/client-fields.ts";
 import { printPage, readPage as readConformance, readLines } from "../agents/conformance-page.ts";
 import { readPage } from "./pages.ts";
 
@@ -24,6 +25,20 @@ test("the conformance page is what the runs of agents write", async () => {
 test("the conformance page names every client that has settings", async () => {
   const text = await readConformance();
   for (const { title } of CLIENTS) expect(text).toContain(`| ${title} |`);
+});
+
+test("the tables of agents' fields list what their runs compare", async () => {
+  const listed = readListed(readPage("docs/client-fields.md").text, "Codex");
+  expect([...(listed ?? [])]).toEqual(expect.arrayContaining(["model", "tools:web_search", "originator"]));
+  const [agent] = AGENTS.filter(({ name }) => name === "codex");
+  const body = Buffer.from(
+    '{"model":"m","tools":[{"type":"function"},{"type":"new_tool"}],"reasoning":{"new":1}}',
+  );
+  const request = { method: "POST", target: "/", headers: { host: "h", "x-new": "1" }, body, status: 200 };
+  const problems =
+    agent && (await findUnlisted(agent, [{ ...request, events: [{ type: "response.create", more: 1 }] }]));
+  const fields = ["x-new", "tools:new_tool", "reasoning.new", "more"];
+  expect(problems).toEqual(fields.map((field) => `no table lists the field ${field}`));
 });
 
 test("every agent of the runs has settings", () => {

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { GatewayError } from "../../src/errors.ts";
 import { printError } from "../../src/wire/google-gemini/errors.ts";
 import { geminiCli } from "../agents/agent/gemini-cli.ts";
-import { createTask } from "../agents/task.ts";
+import { createErrand } from "../agents/errand.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { GEMINI_CLI, GEMINI_ERROR } from "./gemini-blocks.ts";
 
@@ -15,7 +15,7 @@ test("the page of Gemini's form shows an error as it is sent", () => {
 test("the page of Gemini's form sets Gemini CLI up as the runs of agents do", async () => {
   const home = tempFolder();
   const place = { home, gatewayUrl: "http://127.0.0.1:8080", key: "the-key" };
-  const { environment } = geminiCli.start(place, createTask());
+  const { environment } = geminiCli.start(place, createErrand());
   const settings = await Bun.file(`${home}/.gemini/settings.json`).json();
   for (const [name, value] of Object.entries(environment).filter(
     ([each]) => each !== "GEMINI_CLI_TRUST_WORKSPACE",

@@ -84,6 +84,11 @@ function checkBody(value: Json): void {
   if (body.systemInstruction !== undefined) checkContent({ role: "user", ...Object(body.systemInstruction) });
   if (body.tools !== undefined) for (const tool of listOf(body.tools, "tools")) checkTool(tool);
   if (body.toolConfig !== undefined) checkChoice(objectOf(body.toolConfig, "toolConfig"));
+  if (body.serviceTier !== undefined)
+    check(
+      ["standard", "priority", "flex"].includes(String(body.serviceTier)),
+      "Invalid value at 'service_tier'",
+    );
   if (body.generationConfig !== undefined) checkConfig(objectOf(body.generationConfig, "generationConfig"));
   check(TIERS.test(String(body.serviceTier ?? "standard")), "Invalid value at 'service_tier'");
 }
@@ -159,4 +164,39 @@ function checkConfig(config: Json): void {
     thinkingBudget === undefined || thinkingLevel === undefined,
     "You can only set only one of thinking budget and thinking level.",
   );
+}
+
+/** The signature of every scripted call. */
+export const SIGNATURE = "c2lnbmF0dXJl";
+/** The signature with which Google documents calls that its model did not make. */
+export const SKIPPED_SIGNATURE = "skip_thought_signature_validator";
+const SIGNING_MODEL = /gemini-(?:[3-9]|[1-9]\d)/;
+const BASE64 = /^[\w+/-]+=*$/;
+
+/**
+ * Returns Google's complaint about the signatures of calls, which models from Gemini 3 on want back: on the first call
+ * of each message since the user spoke last.
+ *
+ * @see https://ai.google.dev/gemini-api/docs/thought-signatures
+ */
+export function findSignatureProblem(model: string, body: Json): string | undefined {
+  if (!SIGNING_MODEL.test(model)) return undefined;
+  const contents: readonly Json[] = (Array.isArray(body.contents) ? body.contents : []).map(
+    (each): Json => Object(each),
+  );
+  const partsOf = ({ parts }: Json): readonly Json[] =>
+    Array.isArray(parts) ? parts.map((part) => Object(part)) : [];
+  const isSpoken = (content: Json) =>
+    content.role === "user" && partsOf(content).some((part) => !("functionResponse" in part));
+  const turn = contents.slice(contents.findLastIndex(isSpoken) + 1);
+  const firsts = turn.flatMap((content) =>
+    partsOf(content)
+      .filter((part) => "functionCall" in part)
+      .slice(0, 1),
+  );
+  if (firsts.some(({ thoughtSignature }) => thoughtSignature === undefined))
+    return "Function call is missing a thought_signature in functionCall parts.";
+  return firsts.every(({ thoughtSignature }) => BASE64.test(String(thoughtSignature)))
+    ? undefined
+    : "Corrupted thought signature.";
 }

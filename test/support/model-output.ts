@@ -9,11 +9,17 @@ export interface ModelOutput {
   readonly usage?: { readonly input: number; readonly output: number } | undefined;
   /** The model name in the upstream answer, which clients must not see. */
   readonly model?: string;
+  /** The service tier that an answer in OpenAI's formats reports. */
+  readonly tier?: string | undefined;
+  /** An item of OpenAI responses that stands for the conversation so far. */
+  readonly compaction?: string | undefined;
 }
 
 /** A tool call. `namespace` and `takesText` exist only in OpenAI responses. */
 export interface OutputCall {
   readonly name: string;
+  /** Default: `call_1`, or `toolu_1` in messages. */
+  readonly id?: string;
   /** JSON, or any text for a custom tool. */
   readonly arguments: string;
   readonly namespace?: string | undefined;

@@ -82,6 +82,7 @@ export function chatWhole(modelOutput: ModelOutput) {
     object: "chat.completion",
     model: modelOutput.model ?? "upstream-secret-name",
     choices: [{ index: 0, message, logprobs: null, finish_reason: chatFinish(modelOutput) }],
+    ...(modelOutput.tier && { service_tier: modelOutput.tier }),
     ...(modelOutput.usage && { usage: chatUsage(modelOutput) }),
   };
 }
@@ -93,6 +94,7 @@ export function chatLines({ includeUsage }: ScriptRequest, modelOutput: ModelOut
     object: "chat.completion.chunk",
     model: modelOutput.model ?? "upstream-secret-name",
     choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }],
+    ...(modelOutput.tier && { service_tier: modelOutput.tier }),
   });
   const chunks: object[] = [chunk({ role: "assistant", content: "" })];
   if (modelOutput.reasoning) chunks.push(chunk({ reasoning_content: modelOutput.reasoning }));
@@ -105,14 +107,14 @@ export function chatLines({ includeUsage }: ScriptRequest, modelOutput: ModelOut
   return chunks.map((each) => JSON.stringify(each));
 }
 
-function wholeCall({ name, arguments: text }: OutputCall): object {
-  return { id: "call_1", type: "function", function: { name, arguments: text } };
+function wholeCall({ id = "call_1", name, arguments: text }: OutputCall): object {
+  return { id, type: "function", function: { name, arguments: text } };
 }
 
-function toolDeltas({ name, arguments: text }: OutputCall): object[] {
+function toolDeltas({ id = "call_1", name, arguments: text }: OutputCall): object[] {
   const half = Math.ceil(text.length / 2);
   return [
-    { index: 0, id: "call_1", type: "function", function: { name, arguments: "" } },
+    { index: 0, id, type: "function", function: { name, arguments: "" } },
     { index: 0, function: { arguments: text.slice(0, half) } },
     { index: 0, function: { arguments: text.slice(half) } },
   ];
@@ -136,8 +138,9 @@ export function messagesWhole(modelOutput: ModelOutput) {
     content.push({ type: "thinking", thinking: modelOutput.reasoning, signature: "c2lnbmF0dXJl" });
   if (modelOutput.text !== undefined) content.push({ type: "text", text: modelOutput.text });
   if (modelOutput.tool) {
-    const input: unknown = JSON.parse(modelOutput.tool.arguments);
-    content.push({ type: "tool_use", id: "toolu_1", name: modelOutput.tool.name, input });
+    const { id = "toolu_1", name, arguments: text } = modelOutput.tool;
+    const input: unknown = JSON.parse(text);
+    content.push({ type: "tool_use", id, name, input });
   }
   return {
     id: "msg_scripted",
@@ -178,7 +181,7 @@ export function messagesLines(modelOutput: ModelOutput): string[] {
     );
   }
   if (tool) {
-    block({ type: "tool_use", id: "toolu_1", name: tool.name, input: {} }, [
+    block({ type: "tool_use", id: tool.id ?? "toolu_1", name: tool.name, input: {} }, [
       { type: "input_json_delta", partial_json: tool.arguments },
     ]);
   }

@@ -1,5 +1,5 @@
 import { findEmbeddingsRule } from "./embeddings-rules.ts";
-import { findBodyProblem } from "./google-rules.ts";
+import { findBodyProblem, findSignatureProblem } from "./google-rules.ts";
 
 /** One call that the scripted Google accepted. */
 interface GoogleCall {
@@ -123,7 +123,7 @@ export function startScriptedGoogle(): ScriptedGoogle {
     const problem =
       route === CLAUDE
         ? (findClaudeProblem(body, resource, isStream) ?? findBetaProblem(request.headers, body))
-        : (findEmbeddingsRule(method) ?? findBodyProblem)(body);
+        : ((findEmbeddingsRule(method) ?? findBodyProblem)(body) ?? findSignatureProblem(resource, body));
     if (problem !== undefined) return refuse(400, problem);
     const call = { path, headers: request.headers, body };
     seen.push(call);

@@ -23,6 +23,7 @@ export function responsesWhole(modelOutput: ModelOutput) {
     store: false,
     tool_choice: "auto",
     tools: [],
+    ...(modelOutput.tier && { service_tier: modelOutput.tier }),
     ...(usage && { usage: usageOf(usage) }),
   };
 }
@@ -52,11 +53,12 @@ interface ItemEvents {
   readonly pieces: readonly Event[];
 }
 
-function itemsOf({ reasoning, text, tool }: ModelOutput): ItemEvents[] {
+function itemsOf({ reasoning, text, tool, compaction }: ModelOutput): ItemEvents[] {
   const items: ItemEvents[] = [];
   if (reasoning) items.push(reasoningItem(reasoning));
   if (text !== undefined) items.push(messageItem(text));
   if (tool) items.push(callItem(tool));
+  if (compaction !== undefined) items.push(compactionItem(compaction));
   return items;
 }
 
@@ -90,11 +92,16 @@ function messageItem(text: string): ItemEvents {
   };
 }
 
-function callItem({ name, arguments: text, namespace, takesText }: OutputCall): ItemEvents {
+function compactionItem(content: string): ItemEvents {
+  const item = { type: "compaction", id: "cmp_1", encrypted_content: content };
+  return { item, empty: item, pieces: [] };
+}
+
+function callItem({ id = "call_1", name, arguments: text, namespace, takesText }: OutputCall): ItemEvents {
   const [type, kind, member] = takesText
     ? ["custom_tool_call", "custom_tool_call_input", "input"]
     : ["function_call", "function_call_arguments", "arguments"];
-  const empty = { type, id: "fc_1", call_id: "call_1", name, ...(namespace && { namespace }), [member]: "" };
+  const empty = { type, id: "fc_1", call_id: id, name, ...(namespace && { namespace }), [member]: "" };
   const half = Math.ceil(text.length / 2);
   const deltas = [text.slice(0, half), text.slice(half)];
   return {

@@ -1,7 +1,7 @@
 import type { Agent } from "./agent.ts";
 import { claudeCode } from "./claude-code.ts";
 import { cline } from "./cline.ts";
-import { codex, codexBaseUrl, codexCode, codexPatch, codexSocket } from "./codex.ts";
+import { codex, codexBaseUrl, codexCode, codexFast, codexPatch, codexSocket } from "./codex.ts";
 import { geminiCli } from "./gemini-cli.ts";
 import { opencode, opencodeMessages, opencodeResponses } from "./opencode.ts";
 import { qwenCode } from "./qwen-code.ts";
@@ -12,6 +12,7 @@ export const AGENTS: readonly Agent[] = [
   codex,
   codexSocket,
   codexBaseUrl,
+  codexFast,
   codexPatch,
   codexCode,
   geminiCli,

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { CLAUDE_CODE, claudeCodeVariables } from "../../../src/clients/claude-code.ts";
+import { UPSTREAMS } from "../upstreams.ts";
 import type { Agent } from "./agent.ts";
 
 const MODELS = ["agents-model", "agents-small-model"] as const;
@@ -15,13 +16,18 @@ export const claudeCode: Agent = {
   },
   surface: "messages",
   models: MODELS,
-  tool: {
-    name: "Bash",
-    input: ({ command }) => ({ command, description: "Make the file" }),
-    result: ({ result }) => result,
+  upstreams: UPSTREAMS,
+  tools: {
+    run: (command) => ({ name: "Bash", input: { command, description: "Do a step" } }),
+    write: ({ path, text }) => ({ name: "Write", input: { file_path: path, content: text } }),
+    read: ({ path }) => ({ name: "Read", input: { file_path: path } }),
+    edit: ({ path, before, after }) => ({
+      name: "Edit",
+      input: { file_path: path, old_string: before, new_string: after, replace_all: false },
+    }),
   },
   start: ({ home, gatewayUrl, key }, { prompt }) => ({
-    args: ["--print", prompt, "--allowedTools", "Bash"],
+    args: ["--print", prompt, "--allowedTools", "Bash,Write,Read,Edit"],
     environment: {
       CLAUDE_CONFIG_DIR: join(home, ".claude"),
       ...claudeCodeVariables({ url: gatewayUrl, key, model: MODELS[0], smallModel: MODELS[1] }),

@@ -1,4 +1,5 @@
 import { CLINE, clineArguments } from "../../../src/clients/cline.ts";
+import { COMMON_UPSTREAMS } from "../upstreams.ts";
 import type { Agent } from "./agent.ts";
 
 const MODELS = ["agents-model", "agents-small-model"] as const;
@@ -10,11 +11,9 @@ export const cline: Agent = {
   pack: { name: "cline", version: "3.0.65", programs: ["@cline/cli-*/bin/cline", "cline/bin/cline"] },
   surface: "chat",
   models: MODELS,
-  tool: {
-    name: "run_commands",
-    input: ({ command }) => ({ commands: [command] }),
-    result: ({ result }) => result,
-  },
+  upstreams: COMMON_UPSTREAMS,
+  dropsSignatures: true,
+  tools: { run: (command) => ({ name: "run_commands", input: { commands: [command] } }) },
   setUp: ({ gatewayUrl, key }) => clineArguments({ url: gatewayUrl, key, model: MODELS[0] }),
   start: (_place, { prompt }) => ({ args: ["--auto-approve", "true", prompt], environment: {} }),
 };

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { GEMINI_CLI, GEMINI_CLI_SETTINGS, geminiCliVariables } from "../../../src/clients/gemini-cli.ts";
+import { UPSTREAMS } from "../upstreams.ts";
 import type { Agent } from "./agent.ts";
 
 const MODELS = ["agents-model", "gemini-2.5-flash-lite"] as const;
@@ -16,13 +17,15 @@ export const geminiCli: Agent = {
   },
   surface: "gemini",
   models: MODELS,
-  tool: {
-    name: "run_shell_command",
-    input: ({ command }) => ({
-      command: withoutSubstitution(command),
-      description: "Make the file",
+  upstreams: UPSTREAMS.filter((kind) => kind !== "openai+responses"),
+  tools: {
+    run: (command) => ({ name: "run_shell_command", input: { command, description: "Do a step" } }),
+    write: ({ path, text }) => ({ name: "write_file", input: { file_path: path, content: text } }),
+    read: ({ path }) => ({ name: "read_file", input: { file_path: path } }),
+    edit: ({ path, before, after }) => ({
+      name: "replace",
+      input: { file_path: path, instruction: "Do a step", old_string: before, new_string: after },
     }),
-    result: ({ result }) => result,
   },
   start({ home, gatewayUrl, key }, { prompt }) {
     mkdirSync(join(home, ".gemini"));
@@ -36,8 +39,3 @@ export const geminiCli: Agent = {
     };
   },
 };
-
-/** Gemini CLI and programs that come from it refuse commands with "$(", also for arithmetic. */
-export function withoutSubstitution(command: string): string {
-  return command.replace(/echo \$\(\((\d+) \* (\d+)\)\)/, "expr $1 '*' $2");
-}

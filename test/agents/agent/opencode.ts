@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { OPENCODE, opencodeSettings } from "../../../src/clients/opencode.ts";
+import { COMMON_UPSTREAMS } from "../upstreams.ts";
 import type { Agent } from "./agent.ts";
 
 const MODELS = ["agents-model", "agents-small-model"] as const;
@@ -23,10 +24,16 @@ function opencodeWith(name: string, surface: Agent["surface"], library: string):
     },
     surface,
     models: MODELS,
-    tool: {
-      name: "bash",
-      input: ({ command }) => ({ command, description: "Make the file" }),
-      result: ({ result }) => result,
+    upstreams: surface === "responses" ? [...COMMON_UPSTREAMS, "openai+responses"] : COMMON_UPSTREAMS,
+    ...(surface === "chat" && { dropsSignatures: true }),
+    tools: {
+      run: (command) => ({ name: "bash", input: { command, description: "Do a step" } }),
+      write: ({ path, text }) => ({ name: "write", input: { filePath: path, content: text } }),
+      read: ({ path }) => ({ name: "read", input: { filePath: path } }),
+      edit: ({ path, before, after }) => ({
+        name: "edit",
+        input: { filePath: path, oldString: before, newString: after },
+      }),
     },
     start({ home, gatewayUrl, key }, { prompt }) {
       const file = join(home, "opencode.json");

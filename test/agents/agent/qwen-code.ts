@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { QWEN_CODE, qwenCodeSettings } from "../../../src/clients/qwen-code.ts";
+import { COMMON_UPSTREAMS } from "../upstreams.ts";
 import type { Agent } from "./agent.ts";
-import { withoutSubstitution } from "./gemini-cli.ts";
 
 const MODELS = ["agents-model", "agents-small-model"] as const;
 
@@ -17,14 +17,19 @@ export const qwenCode: Agent = {
   },
   surface: "chat",
   models: MODELS,
-  tool: {
-    name: "run_shell_command",
-    input: ({ command }) => ({
-      command: withoutSubstitution(command),
-      description: "Make the file",
-      is_background: false,
+  upstreams: COMMON_UPSTREAMS,
+  dropsSignatures: true,
+  tools: {
+    run: (command) => ({
+      name: "run_shell_command",
+      input: { command, description: "Do a step", is_background: false },
     }),
-    result: ({ result }) => result,
+    write: ({ path, text }) => ({ name: "write_file", input: { file_path: path, content: text } }),
+    read: ({ path }) => ({ name: "read_file", input: { file_path: path } }),
+    edit: ({ path, before, after }) => ({
+      name: "edit",
+      input: { file_path: path, old_string: before, new_string: after },
+    }),
   },
   start({ home, gatewayUrl, key }, { prompt }) {
     const models = [{ id: MODELS[0], contextWindow: 100_000, outputTokensMax: 8_000 }] as const;

@@ -19,6 +19,7 @@ const INVOKE_MEMBERS = new Set([
 ]);
 const KNOWN_BETAS = new Set([
   "context-1m-2025-08-07",
+  "effort-2025-11-24",
   "fine-grained-tool-streaming-2025-05-14",
   "interleaved-thinking-2025-05-14",
   "tool-search-tool-2025-10-19",
