@@ -59,11 +59,16 @@ export function readDemands(
 }
 
 /** Drops the tools with these names from a list. */
-export function dropTools(names: readonly string[], { date }: ToolRules): ValueEdit {
+export function dropTools(names: readonly string[], rules: ToolRules): ValueEdit {
   return (list) => {
     if (!list?.startsWith("[")) return list;
-    return keepElements(list, (tool) => (names.includes(nameOf(tool, date)) ? undefined : tool));
+    return keepElements(list, (tool) => (isNamed(tool, names, rules) ? undefined : tool));
   };
+}
+
+/** Whether a tool, given as text, has one of these names. */
+export function isNamed(tool: string, names: readonly string[], { date }: ToolRules): boolean {
+  return names.includes(nameOf(tool, date));
 }
 
 /** Returns the name of a tool, given as text; "" for one without a type. */

@@ -288,6 +288,21 @@ describe("a search that clients offer by default", () => {
     expect(Object.keys(printed)).not.toContain("tools");
     expect(Object.keys(printed)).not.toContain("tool_choice");
   });
+
+  test("leaves the end of a cached prefix to the tool before it", () => {
+    const [tool, cache_control] = [
+      { name: "f", input_schema: {} },
+      { type: "ephemeral", ttl: "1h" },
+    ];
+    const marked = { ...SEARCH, cache_control };
+    expect(print("messages", { tools: [tool, marked, tool] }).tools).toEqual([
+      { ...tool, cache_control },
+      tool,
+    ]);
+    const own = { ...tool, cache_control: { type: "ephemeral" } };
+    expect(print("messages", { tools: [own, marked] }).tools).toEqual([own]);
+    expect(print("messages", { tools: [marked, tool] }).tools).toEqual([tool]);
+  });
 });
 
 /** Reads a stream of events and returns the calls that it reported, one entry for each change. */

@@ -1,12 +1,12 @@
 import type { ToolDemand, ToolDemands } from "../../domain/tool-fees.ts";
 import { isCount } from "../../domain/usage.ts";
-import { editElements, editMembers, type ValueEdit } from "../json/edit.ts";
+import { editElements, editMembers, sliceMember, type ValueEdit } from "../json/edit.ts";
 import { isJsonObject, isSet, type JsonObject, parseJsonObject, readArray, readText } from "../json/read.ts";
 import type { ToolBound } from "../model-request.ts";
 import type { ReplyPart } from "../reply-part.ts";
 import {
   type ChoiceOfTools,
-  dropTools,
+  isNamed,
   readCallsMax,
   readDemands,
   rejectDemand,
@@ -72,10 +72,32 @@ function readChoice(choice: unknown, tools: unknown): ChoiceOfTools {
 /** Drops tools from a printed body: a body without tools has no choice of one either. */
 export function dropToolsOf(text: string, names: readonly string[]): string {
   let left: string | undefined;
-  const edited = editMembers(text, { tools: (list) => (left = dropTools(names, RULES)(list)) });
+  const edited = editMembers(text, { tools: (list) => (left = list && dropMarked(list, names)) });
   return left === "[]"
     ? editMembers(edited, { tools: () => undefined, tool_choice: () => undefined })
     : edited;
+}
+
+/** Drops tools from a list. The tool before one that ends a cached prefix ends it instead. */
+function dropMarked(list: string, names: readonly string[]): string {
+  if (!list.startsWith("[")) return list;
+  const kept: string[] = [];
+  editElements(list, (tool) => {
+    if (!isNamed(tool, names, RULES)) kept.push(tool);
+    else markLast(kept, sliceMember(tool, CACHE_MARK) ?? NULL);
+    return tool;
+  });
+  return `[${kept.join(",")}]`;
+}
+
+const CACHE_MARK = "cache_control";
+const NULL = "null";
+
+function markLast(kept: string[], mark: string): void {
+  const last = kept.at(-1);
+  if (last === undefined || mark === NULL) return;
+  const setMark: ValueEdit = (own = NULL) => (own === NULL ? mark : own);
+  kept[kept.length - 1] = editMembers(last, { [CACHE_MARK]: setMark });
 }
 
 /** Throws `unpriced_field` for a tool with a fee that a message defines, whose calls have no bound. */
