@@ -19,7 +19,7 @@ test("every page of the navigation is above the fold of 900 pixels, also for an 
   });
 });
 
-const WIDTHS = [390, 768, 1024, 1440];
+const WIDTHS = [390, 640, 768, 1024, 1440, 1920];
 
 test.each(["", "/keys", "/models", "/usage", "/wallet", "/team", "/notices", "/audit-trail"])(
   "no word, name or address is torn and no page scrolls sideways on %p, at any width",

@@ -117,23 +117,21 @@ function namesBeyond(region: HTMLElement): string {
   const end = region.getBoundingClientRect().right + 1;
   return [...region.querySelectorAll("thead tr > *")]
     .filter((head) => head.getBoundingClientRect().right - HEAD_SPACE > end)
-    .map(({ textContent }) => textContent || "actions")
+    .map(({ textContent }) => textContent?.replace(/[↑↓]/, "") || "actions")
     .join(", ");
 }
 
 function Head<Row>({ column }: { readonly column: Column<Row> }) {
   const { header, align, sorted, onSort } = column;
-  const arrow = (
-    <span className={classes(!sorted && styles.idle)} aria-hidden="true">
-      {sorted === undefined ? "↕" : sorted === "ascending" ? "↑" : "↓"}
-    </span>
-  );
+  const arrow = sorted && <span aria-hidden="true">{sorted === "ascending" ? "↑" : "↓"}</span>;
   if (header === "") return <td />;
   return (
     <th scope="col" className={classes(align === "end" && styles.end)} aria-sort={sorted}>
       {onSort ? (
         <button type="button" className={styles.sort} onClick={onSort}>
-          {align === "end" && arrow} {header} {align !== "end" && arrow}
+          {align === "end" && arrow}
+          <span className={styles.sortName}>{header}</span>
+          {align !== "end" && arrow}
         </button>
       ) : (
         header
