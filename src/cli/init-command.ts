@@ -18,7 +18,7 @@ export function addInitCommand(program: Command): void {
     .option("--provider <names>", "providers, separated by commas (default: those of the models)", parseNames)
     .option(
       "--model <ids>",
-      "known models, separated by commas, such as anthropic/claude-sonnet-4-5",
+      "known models, separated by commas, such as anthropic/claude-sonnet-5",
       parseNames,
     )
     .option("--base-url <url>", "address of a server that serves the models of the one provider")

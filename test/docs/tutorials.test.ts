@@ -37,7 +37,7 @@ import {
 const STRIPE_HOST = resolve(import.meta.dir, "../support/stripe-host-child.ts");
 const PASSWORD = "correct horse battery";
 const HELLO = {
-  model: "claude-sonnet-4-5",
+  model: "claude-sonnet-5",
   max_tokens: 100,
   messages: [{ role: "user", content: "Hello!" }],
 };
@@ -89,7 +89,7 @@ const secretOf = () =>
 test("the first tutorial leads from a clone to answers for Claude Code with their cost", async () => {
   const printed = await follow(here(INIT.text));
   expect(printed).toContain("export ANTHROPIC_BASE_URL=http://127.0.0.1:8080\n");
-  expect(printed).toContain("export ANTHROPIC_MODEL=claude-sonnet-4-5\n");
+  expect(printed).toContain("export ANTHROPIC_MODEL=claude-sonnet-5\n");
   expect(statSync(join(clone.folder, ".env")).mode & 0o777).toBe(0o600);
   const { url } = await start();
   const answer = await fetch(`${url}/v1/messages?beta=true`, {
@@ -99,7 +99,7 @@ test("the first tutorial leads from a clone to answers for Claude Code with thei
   });
   expect(answer.status).toBe(200);
   const costs = await follow(COSTS.text);
-  expect(costs).toContain("claude-sonnet-4-5");
+  expect(costs).toContain("claude-sonnet-5");
   expect(costs).toMatch(/Wallet of account main/);
 });
 

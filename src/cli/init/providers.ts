@@ -3,6 +3,7 @@ import { type KnownModel, providerOf, readKnownModels } from "../../catalog/know
 import { listProviders, ownerOf } from "../../catalog/providers.ts";
 import { AdditionError, readFileValues } from "../../config/add-entries.ts";
 import type { SettingsFiles } from "../../config/env-file.ts";
+import { findWarnings } from "../../setup/additions.ts";
 import { checkUpstream, offerModels, planUpstream, type UpstreamSetup } from "../../setup/provider-setup.ts";
 import { readSettingsFile } from "../../setup/settings-files.ts";
 import type { Setup } from "../../setup/write-setup.ts";
@@ -62,7 +63,9 @@ export async function planProviders(
     if (warning) warnings.push(`${upstream.name}: ${warning}`);
     const own = wanted.filter((model) => ownerOf(providerOf(model)) === ownerOf(provider));
     const offered = offerModels(known, provider, listed, Date.now());
-    planned.push({ upstream, models: own.length > 0 ? own : await chooseModels(upstream, offered, ask) });
+    const models = own.length > 0 ? own : await chooseModels(upstream, offered, ask);
+    warnings.push(...findWarnings(models, known, Date.now()));
+    planned.push({ upstream, models });
   }
   return { upstreams: planned, variables, warnings };
 }
@@ -82,7 +85,7 @@ async function chooseProviders(
   if (named.length > 0 || model) return [...new Set(named)];
   if (!ask)
     throw new CommandError(
-      "Without a terminal, name models with --model, such as anthropic/claude-sonnet-4-5.",
+      "Without a terminal, name models with --model, such as anthropic/claude-sonnet-5.",
       2,
     );
   return ask.choose(
