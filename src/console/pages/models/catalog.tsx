@@ -1,5 +1,5 @@
 import { useNavigate } from "@tanstack/react-router";
-import { formatCompact, formatCount, formatMs, formatPercent } from "../../format.ts";
+import { formatCompact, formatCount, formatMs, formatPercent, localise } from "../../format.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { ButtonLink } from "../../parts/button.tsx";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
@@ -140,7 +140,7 @@ function columnsOf({ account, mayPlay, sort, onSort }: ColumnParts): readonly Co
       "descending",
     ),
     figure("input", "Input", (model) => printInput(model)),
-    figure("output", "Output", (model) => (isChat(model) ? `$${model.price.output}` : "–")),
+    figure("output", "Output", (model) => (isChat(model) ? localise(`$${model.price.output}`) : "–")),
     figure("first", "First output", ({ day }) => formatMs(day?.first_output?.p50 ?? null)),
     figure("success", "Success", ({ day }) => (day ? formatPercent(day.success) : "–"), "descending"),
     ...(mayPlay ? [tryIt] : []),
@@ -161,5 +161,5 @@ function Named({ model }: { readonly model: ModelRow }) {
 }
 
 function printInput({ price, unit_price: unit }: ModelRow): string {
-  return unit ? `$${unit.usd} ${unitText(unit.unit)}` : `$${price.input}`;
+  return localise(unit ? `$${unit.usd} ${unitText(unit.unit)}` : `$${price.input}`);
 }

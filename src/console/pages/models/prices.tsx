@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { formatCount } from "../../format.ts";
+import { formatCount, localise } from "../../format.ts";
 import { Panel } from "../../parts/panel.tsx";
 import type { ModelRow } from "../../queries/overview.ts";
 import { unitText } from "./model-words.ts";
@@ -33,7 +33,7 @@ export function Prices({ model }: { readonly model: ModelRow }) {
           caption="Tools that run at the provider"
           lines={Object.entries(tools).map(([name, usd]) => [
             name === "request" ? "Each request" : name.replaceAll("_", " "),
-            `$${usd} per call`,
+            localise(`$${usd} per call`),
           ])}
         />
       )}
@@ -67,9 +67,9 @@ function Tokens({ model }: { readonly model: ModelRow }) {
           {shown.map(([id, name]) => (
             <tr key={id}>
               <th scope="row">{name}</th>
-              <td>${price[id]}</td>
+              <td>{localise(`$${price[id]}`)}</td>
               {others.map((other) => (
-                <td key={other.name}>${other.price[id]}</td>
+                <td key={other.name}>{localise(`$${other.price[id]}`)}</td>
               ))}
             </tr>
           ))}
@@ -84,15 +84,15 @@ function Units({ unit }: { readonly unit: NonNullable<ModelRow["unit_price"]> })
   const kinds = Object.entries(unit.kinds ?? {});
   const lines: readonly Line[] =
     kinds.length > 0
-      ? kinds.map(([kind, usd]) => [kind, `$${usd} ${each}`])
-      : [["Price", `$${unit.usd} ${each}`]];
+      ? kinds.map(([kind, usd]) => [kind, localise(`$${usd} ${each}`)])
+      : [["Price", localise(`$${unit.usd} ${each}`)]];
   return <Lines caption="Prices by unit" lines={lines} />;
 }
 
 function Apart({ apart }: { readonly apart: NonNullable<ModelRow["apart_prices"]> }) {
   const of = (name: string, price: typeof apart.audio): readonly Line[] =>
     Object.entries(price ?? {}).flatMap(([id, usd]) =>
-      usd === null ? [] : [[`${name}, ${id.replaceAll("_", " ")}`, `$${usd}`] as const],
+      usd === null ? [] : [[`${name}, ${id.replaceAll("_", " ")}`, localise(`$${usd}`)] as const],
     );
   return (
     <Lines

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { formatMs, plural } from "../../format.ts";
+import { formatMs, localise, plural } from "../../format.ts";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { Empty, Skeleton } from "../../parts/loaded.tsx";
 import { Panel } from "../../parts/panel.tsx";
@@ -99,6 +99,6 @@ const COLUMNS: readonly Column<Row>[] = [
 ];
 
 function printCost({ cost, unit_cost, unit }: Row): string {
-  if (unit_cost) return `$${unit_cost}${unit ? ` ${unitText(unit)}` : ""}`;
-  return cost ? `$${cost.input} · $${cost.output}` : "unknown";
+  if (unit_cost) return localise(`$${unit_cost}${unit ? ` ${unitText(unit)}` : ""}`);
+  return cost ? localise(`$${cost.input} · $${cost.output}`) : "unknown";
 }
