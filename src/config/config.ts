@@ -63,7 +63,7 @@ export interface Config extends LedgerProcessConfig, LiveConfig, HttpAddress {
 }
 
 /** Absolute paths of the files of settings, and of the working directory. */
-export interface SettingsFolder {
+interface SettingsFolder {
   readonly configPath: string;
   readonly envPath: string;
   readonly folder: string;

@@ -4,7 +4,13 @@ import { type KnownModel, readKnownModels } from "../catalog/known-models.ts";
 import { listProviders, upstreamOf } from "../catalog/providers.ts";
 import { AdditionError, readFileValues } from "../config/add-entries.ts";
 import { findSettings } from "../config/env-file.ts";
-import { checkUpstream, offerModels, planUpstream, type UpstreamCheck } from "./provider-setup.ts";
+import {
+  checkUpstream,
+  listModelProviders,
+  offerModels,
+  planUpstream,
+  type UpstreamCheck,
+} from "./provider-setup.ts";
 import { readSettingsFile } from "./settings-files.ts";
 import { addToYaml, type SettingsPlace, type Setup, writeSetup } from "./write-setup.ts";
 
@@ -67,7 +73,9 @@ export function createProviderPage(parts: ProviderPageParts): ProviderPage {
   async function state(): Promise<SetupState> {
     try {
       const file = readFileValues(readSettingsFile(place.configPath));
-      const providers = listOffered().map(({ name, variable }) => {
+      const withModels = listModelProviders(readKnownModels(), now());
+      const offered = listOffered().filter(({ name }) => withModels.includes(name));
+      const providers = offered.map(({ name, variable }) => {
         const upstream = planUpstream({ provider: name }, file);
         return { name, variable, upstream: upstream.isNew ? undefined : upstream.name };
       });

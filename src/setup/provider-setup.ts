@@ -1,6 +1,12 @@
 import type { KnownModel, KnownModels } from "../catalog/known-models.ts";
 import { providerOf, upstreamModelOf } from "../catalog/known-models.ts";
-import { findOtherAddress, ownerOf, providerBehind, upstreamOf } from "../catalog/providers.ts";
+import {
+  findOtherAddress,
+  listProviders,
+  ownerOf,
+  providerBehind,
+  upstreamOf,
+} from "../catalog/providers.ts";
 import { AdditionError } from "../config/add-entries.ts";
 import { unshieldPlaceholders } from "../config/placeholders.ts";
 import { readUpstreamEntry } from "../config/upstream-entry.ts";
@@ -121,6 +127,13 @@ function refused(problem: string): UpstreamCheck {
   return { state: "refused", problem };
 }
 
+/** Returns the providers that have models to offer, in the order of the catalog of providers. */
+export function listModelProviders(known: KnownModels, nowMs: number): readonly string[] {
+  const offered = known.list().filter((model) => isOffered(model, nowMs));
+  const owners = new Set(offered.map((model) => ownerOf(providerOf(model))));
+  return listProviders().filter((provider) => owners.has(provider));
+}
+
 /**
  * Returns the known models that an upstream can serve, without those past their end. `listed` are the upstream's own
  * names; without them, all of its provider.
@@ -131,14 +144,17 @@ export function offerModels(
   listed: readonly string[] | undefined,
   nowMs: number,
 ): readonly KnownModel[] {
-  const today = new Date(nowMs).toISOString().slice(0, 10);
   const names = listed && new Set(listed);
-  return known.list().filter((model) => {
-    if (ownerOf(providerOf(model)) !== ownerOf(provider)) return false;
-    if (findOtherAddress(ownerOf(provider), model.mode) || !hasPrice(model)) return false;
-    if (model.ends !== undefined && model.ends <= today) return false;
-    return names?.has(upstreamModelOf(model)) ?? true;
-  });
+  const isListed = (model: KnownModel) => names?.has(upstreamModelOf(model)) ?? true;
+  const isOfProvider = (model: KnownModel) => ownerOf(providerOf(model)) === ownerOf(provider);
+  return known.list().filter((model) => isOfProvider(model) && isOffered(model, nowMs) && isListed(model));
+}
+
+/** Whether the provider still serves a model, at its usual address, and all of its facts are known. */
+function isOffered(model: KnownModel, nowMs: number): boolean {
+  const today = new Date(nowMs).toISOString().slice(0, 10);
+  if (model.ends !== undefined && model.ends <= today) return false;
+  return hasPrice(model) && !findOtherAddress(ownerOf(providerOf(model)), model.mode);
 }
 
 /** Whether a model can be added without limits or prices that a person would type. */

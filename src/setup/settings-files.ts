@@ -16,6 +16,7 @@ import { AdditionError } from "../config/add-entries.ts";
 
 /** Beside the configuration file. It stays, empty: a file that is deleted could be locked by two. */
 const LOCK_FILE = ".tollgate.lock";
+const DRAFT_FILE = ".tollgate.draft";
 /** How long a command waits for another one. */
 const LOCK_MS_MAX = 5_000;
 
@@ -78,7 +79,8 @@ export function replaceSettingsFile(
   { mode }: Rights = {},
 ): void {
   const target = followLink(path);
-  const draft = join(dirname(target), `.tollgate-${process.pid}.draft`);
+  // The lock makes the name safe, and what a killed command left is replaced by the next one.
+  const draft = join(dirname(target), DRAFT_FILE);
   try {
     writeDraft(draft, after, { target, mode });
     if (readSettingsFile(path) !== before)
@@ -91,7 +93,7 @@ export function replaceSettingsFile(
   }
 }
 
-/** Writes a new file that is on disk before it gets its name. A draft that a killed command left is replaced. */
+/** Writes a new file that is on disk before it gets its name. */
 function writeDraft(
   draft: string,
   text: string,

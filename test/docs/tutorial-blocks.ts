@@ -8,7 +8,7 @@ const GATEWAYS = readPage("docs/tutorials/three-gateways.md");
 
 /** The blocks of the tutorials. The tests of the tutorials run each of them. */
 export const INIT = CLAUDE_CODE.snippet("bun run init");
-export const START = CLAUDE_CODE.snippet("bun start");
+const START = CLAUDE_CODE.snippet("bun start");
 export const COSTS = CLAUDE_CODE.snippet("bun tollgate receipts");
 export const SOLD_PLAN = CUSTOMER.snippet("plans:");
 export const CHECK = CUSTOMER.snippet("bun tollgate check");

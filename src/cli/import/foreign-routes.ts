@@ -45,7 +45,7 @@ export function catalogProvider(name: string): string {
 const DATE = /-(20\d{6}|20\d\d-\d\d-\d\d)$/;
 
 /** Finds a model of a provider in the catalog: by its name, without its date, and in Anthropic's own spelling. */
-export function findForeign(known: KnownModels, provider: string, model: string): KnownModel | undefined {
+function findForeign(known: KnownModels, provider: string, model: string): KnownModel | undefined {
   const undated = model.replace(DATE, "");
   const names = [model, undated];
   if (provider === "anthropic") {

@@ -4,7 +4,13 @@ import { listProviders, ownerOf } from "../../catalog/providers.ts";
 import { AdditionError, readFileValues } from "../../config/add-entries.ts";
 import type { SettingsFiles } from "../../config/env-file.ts";
 import { findWarnings } from "../../setup/additions.ts";
-import { checkUpstream, offerModels, planUpstream, type UpstreamSetup } from "../../setup/provider-setup.ts";
+import {
+  checkUpstream,
+  listModelProviders,
+  offerModels,
+  planUpstream,
+  type UpstreamSetup,
+} from "../../setup/provider-setup.ts";
 import { readSettingsFile } from "../../setup/settings-files.ts";
 import type { Setup } from "../../setup/write-setup.ts";
 import { CommandError } from "../command.ts";
@@ -90,7 +96,7 @@ async function chooseProviders(
     );
   return ask.choose(
     "Providers that you have a key of",
-    all.map((each) => ({ value: each, label: each })),
+    listModelProviders(readKnownModels(), Date.now()).map((each) => ({ value: each, label: each })),
   );
 }
 
