@@ -127,43 +127,50 @@ async function rank(
     .select({ id: accounts.id, name: accounts.name })
     .from(accounts)
     .where(containsText([accounts.name, accounts.email, accounts.id], text));
-  const values = by === "name" ? undefined : await readValues(parts, by);
+  const known = by === "available" ? await readAllBalances(ledger) : undefined;
+  const used = by === "spent" || by === "requests" ? await readAllUsage(parts, by) : undefined;
+  const figureOf = (id: string) => known?.get(id)?.available ?? used?.get(id) ?? 0n;
   const ranked = named.map(({ id, name }) => ({
     id,
-    value: values ? (values.get(id) ?? 0n) : name.toLowerCase(),
+    value: by === "name" ? name.toLowerCase() : figureOf(id),
   }));
   const { ids, next } = pageRanked(ranked, { isDescending, token, size });
   const rows = await database.db
     .select()
     .from(accounts)
     .where(inArray(accounts.id, [...ids]));
-  const balances = await Promise.all(ids.map(async (id) => [id, await ledger.balances(id)] as const));
-  return { accounts: inOrder(ids, rows).map(readAccount), balances: new Map(balances), next };
+  const balances =
+    known ?? new Map(await Promise.all(ids.map(async (id) => [id, await ledger.balances(id)] as const)));
+  return { accounts: inOrder(ids, rows).map(readAccount), balances, next };
+}
+
+/** Of more than 10,000 accounts the ledger answers with those that have spent most. */
+async function readAllUsage(
+  { ledger, now }: ListParts,
+  by: "spent" | "requests",
+): Promise<ReadonlyMap<string, bigint>> {
+  const query = { walletId: undefined, fromMs: thirtyDaysFrom(now()), groupBy: ["wallet"] } as const;
+  const { rows } = await ledger.usage(query);
+  return new Map(
+    rows.map(({ group, captured, refunded, requests }) => [
+      String(group.wallet),
+      by === "spent" ? captured - refunded : BigInt(requests),
+    ]),
+  );
 }
 
 /** The most wallets of one read. */
 const WALLETS_OF_READ = 1_000;
 
-async function readValues(
-  { ledger, now }: ListParts,
-  by: Exclude<AccountOrder, "name">,
-): Promise<ReadonlyMap<string, bigint>> {
-  const values = new Map<string, bigint>();
-  if (by !== "available") {
-    // Of more than 10,000 accounts the ledger answers with those that have spent most.
-    const query = { walletId: undefined, fromMs: thirtyDaysFrom(now()), groupBy: ["wallet"] } as const;
-    for (const { group, captured, refunded, requests } of (await ledger.usage(query)).rows) {
-      values.set(String(group.wallet), by === "spent" ? captured - refunded : BigInt(requests));
-    }
-    return values;
-  }
+async function readAllBalances(ledger: Pick<Ledger, "wallets">): Promise<ReadonlyMap<string, Balances>> {
+  const found = new Map<string, Balances>();
   let token: string | undefined;
   do {
     const { items, nextToken } = await ledger.wallets({ size: WALLETS_OF_READ, token });
-    for (const { walletId, balances } of items) values.set(walletId, balances.available);
+    for (const { walletId, balances } of items) found.set(walletId, balances);
     token = nextToken;
   } while (token !== undefined);
-  return values;
+  return found;
 }
 
 interface UsageSum {

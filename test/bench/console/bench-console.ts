@@ -126,7 +126,9 @@ async function measure(operator: SignedIn, path: string): Promise<void> {
   const median = took.toSorted((a, b) => a - b)[Math.floor(TIMES / 2)] ?? 0;
   if (median > BOUND_MS) process.exitCode = 1;
   const mark = median > BOUND_MS ? "  ABOVE 300 ms" : "";
-  console.log(`${median.toFixed(0).padStart(6)} ms  first ${first.toFixed(0).padStart(5)} ms  ${path}${mark}`);
+  console.log(
+    `${median.toFixed(0).padStart(6)} ms  first ${first.toFixed(0).padStart(5)} ms  ${path}${mark}`,
+  );
 }
 
 async function fillSqlite(folder: string, fill: Fill): Promise<Filled> {
@@ -171,8 +173,15 @@ async function fillConsole(database: Database, ledger: FilledLedger): Promise<vo
   const { accounts, people } = database.tables;
   const createdAtMs = Date.now() - DAYS * 24 * HOUR_MS;
   const benched = Array.from({ length: 40 }, (_, n) => `bench-${`${n}`.padStart(2, "0")}`);
-  const others = Array.from({ length: ACCOUNTS - benched.length }, () => Bun.randomUUIDv7("hex", createdAtMs));
-  const rows = [...benched, ...others].map((id, n) => ({ id, name: `account ${n}`, state: "active" as const, createdAtMs }));
+  const others = Array.from({ length: ACCOUNTS - benched.length }, () =>
+    Bun.randomUUIDv7("hex", createdAtMs),
+  );
+  const rows = [...benched, ...others].map((id, n) => ({
+    id,
+    name: `account ${n}`,
+    state: "active" as const,
+    createdAtMs,
+  }));
   const persons = rows.map(({ name }, n) => {
     const moment = new Date(createdAtMs);
     const named = { name: name.replace("account", "person"), email: `person-${n}@example.com` };
