@@ -283,6 +283,7 @@ const TABLES = [
   ...[
     "retention",
     "reversals",
+    "route_hours",
     "runs",
     "schema_version",
     "sessions",

@@ -21,6 +21,7 @@ export type Permission =
 
 const everyone = inAccount("owner", "developer", "viewer", "acting");
 const owners = inAccount("owner");
+const insiders = { ...inAccount("owner", "developer"), isPrivate: true } as const;
 
 /** What each need of a route requires. Guard, API description and the test of all roles are made from it. */
 export const PERMISSIONS = {
@@ -46,8 +47,8 @@ export const PERMISSIONS = {
   "usage.read": everyone,
   "requests.read": everyone,
   /** What clients and models wrote is for the account alone: no operator reads it or has it kept. */
-  "recordings.read": { ...inAccount("owner", "developer"), isPrivate: true },
-  "recordings.write": { ...inAccount("owner", "developer"), isPrivate: true },
+  "recordings.read": insiders,
+  "recordings.write": insiders,
   "models.read": everyone,
   playground: inAccount("owner", "developer"),
   "members.read": everyone,

@@ -55,7 +55,7 @@ export function takesImages({ add }: Images) {
 export function ImagePicker({ images }: { readonly images: Images }) {
   const input = useRef<HTMLInputElement>(null);
   return (
-    <div className={styles.images}>
+    <div className={styles.choices}>
       <input
         ref={input}
         type="file"
@@ -73,8 +73,8 @@ export function ImagePicker({ images }: { readonly images: Images }) {
       </Button>
       {images.images.map((url, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: two equal images are two.
-        <span key={index} className={styles.thumb}>
-          <img src={url} alt={`Attached, ${index + 1}`} />
+        <span key={index} className={styles.term}>
+          <img src={url} alt={`Attached, ${index + 1}`} height="40" />
           <IconButton
             icon="close"
             size="small"
@@ -84,7 +84,7 @@ export function ImagePicker({ images }: { readonly images: Images }) {
         </span>
       ))}
       {images.problem && (
-        <p className={styles.problem} role="alert">
+        <p className={styles.failure} role="alert">
           {images.problem}
         </p>
       )}

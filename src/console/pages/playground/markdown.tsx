@@ -2,6 +2,7 @@ import { lexer, type Token, type Tokens } from "marked";
 import { type ReactNode, useMemo } from "react";
 import { CodeBlock } from "../../parts/code-block.tsx";
 import styles from "./markdown.module.css";
+import playground from "./playground.module.css";
 
 /** Longer answers are shown as they are: reading them again with each piece would slow the page. */
 const CHARS_MAX = 100_000;
@@ -12,7 +13,7 @@ const CHARS_MAX = 100_000;
  */
 export function Markdown({ text }: { readonly text: string }) {
   const tokens = useMemo(() => (text.length > CHARS_MAX ? undefined : readTokens(text)), [text]);
-  if (!tokens) return <p className={styles.plain}>{text}</p>;
+  if (!tokens) return <p className={playground.reasoning}>{text}</p>;
   return <div className={styles.markdown}>{printBlocks(tokens)}</div>;
 }
 
@@ -38,7 +39,11 @@ function Block({ token: given }: { readonly token: Token }) {
     case "def":
       return null;
     case "heading":
-      return <p className={styles.heading}>{printInline(token.tokens)}</p>;
+      return (
+        <p>
+          <strong>{printInline(token.tokens)}</strong>
+        </p>
+      );
     case "code":
       return <CodeBlock label={token.lang ? `code in ${token.lang}` : "code"} code={token.text} />;
     case "blockquote":
@@ -54,7 +59,7 @@ function Block({ token: given }: { readonly token: Token }) {
     case "text":
       return <>{token.tokens ? printInline(token.tokens) : token.text}</>;
     default:
-      return <p className={styles.plain}>{token.raw.trimEnd()}</p>;
+      return <p className={playground.reasoning}>{token.raw.trimEnd()}</p>;
   }
 }
 

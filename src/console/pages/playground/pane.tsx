@@ -110,7 +110,7 @@ function Question({ message }: { readonly message: Message }) {
     <div className={styles.question}>
       {message.role === "tool" && <small>Result of a tool</small>}
       {images.length > 0 && (
-        <span className={styles.images}>
+        <span className={styles.choices}>
           {images.map((url, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: two equal images are two.
             <img key={index} className={styles.sent} src={url} alt={`Sent with the question, ${index + 1}`} />

@@ -2,6 +2,7 @@ import { useState } from "react";
 import { Button } from "../../parts/button.tsx";
 import { CodeBlock } from "../../parts/code-block.tsx";
 import { Form, TextArea } from "../../parts/field.tsx";
+import stack from "../../parts/stack.module.css";
 import type { ToolCall } from "./answer.ts";
 import styles from "./playground.module.css";
 
@@ -25,7 +26,7 @@ export function ToolCalls({ calls, onResults }: ToolCallsProps) {
       }}
     >
       {calls.map(({ id, name, arguments: given }, index) => (
-        <section key={id || index} className={styles.call} aria-label={`Call of ${name}`}>
+        <section key={id || index} className={styles.step} aria-label={`Call of ${name}`}>
           <p>
             Calls <code>{name}</code>
           </p>
@@ -42,7 +43,7 @@ export function ToolCalls({ calls, onResults }: ToolCallsProps) {
         </section>
       ))}
       {onResults && (
-        <Button type="submit" icon="play" className={styles.start}>
+        <Button type="submit" icon="play" className={stack.start}>
           Continue with these results
         </Button>
       )}

@@ -4,6 +4,7 @@ import { type FormEvent, useState } from "react";
 import { api, call } from "../../api.ts";
 import { formatCount } from "../../format.ts";
 import { Button, ButtonLink } from "../../parts/button.tsx";
+import { classes } from "../../parts/classes.ts";
 import { CodeBlock } from "../../parts/code-block.tsx";
 import { Confirm } from "../../parts/dialog.tsx";
 import { Field, Form, readForm } from "../../parts/field.tsx";
@@ -69,7 +70,7 @@ function Opened({ account, request }: BodiesProps) {
   const { content } = data;
   if (!content) return <p role="alert">{UNREADABLE}</p>;
   return (
-    <div className={styles.bodies}>
+    <div className={classes(stack.page, styles.bodies)}>
       <Body title="Request" unit="bytes" label="request body" body={content.request} />
       {content.answer ? (
         <Body title="Answer" unit="characters" label="answer" body={content.answer} />
@@ -78,7 +79,7 @@ function Opened({ account, request }: BodiesProps) {
           The stream of the answer could not be put together, so that it is not kept.
         </p>
       )}
-      <div className={styles.actions}>
+      <div className={stack.filters}>
         {canOpenInPlayground(content) && (
           <ButtonLink
             icon="playground"

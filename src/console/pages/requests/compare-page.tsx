@@ -148,11 +148,11 @@ function Row({ row }: { readonly row: DiffRow }) {
   const isSame = left === right;
   return (
     <tr>
-      <td className={classes(isSame ? styles.same : left !== undefined && styles.removed)}>
+      <td className={classes(isSame && styles.same)}>
         {!isSame && left !== undefined && <del>{left}</del>}
         {isSame && left}
       </td>
-      <td className={classes(isSame ? styles.same : right !== undefined && styles.added)}>
+      <td className={classes(isSame && styles.same)}>
         {!isSame && right !== undefined && <ins>{right}</ins>}
         {isSame && right}
       </td>
