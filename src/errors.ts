@@ -104,6 +104,7 @@ export const ERRORS = {
 
   model_not_allowed: forbidden("This key may not use this model."),
   tier_not_allowed: forbidden("This key may not ask for this service tier."),
+  paid_tool_not_allowed: forbidden("This key may not use tools that have a fee."),
   account_suspended: forbidden("This account is suspended."),
   account_suspended_charged: forbidden(
     "This account was suspended before the answer was complete. The processed tokens were billed.",

@@ -23,6 +23,7 @@ export interface KeyUpdateOptions {
   readonly concurrentRequests?: number | false;
   readonly models?: readonly string[] | false;
   readonly tiers?: readonly Tier[] | false;
+  readonly paidTools?: boolean;
   readonly allowClamp?: boolean;
   readonly allowChildren?: boolean;
   readonly project?: string;
@@ -50,6 +51,7 @@ export async function runKeyUpdate(
       concurrentRequests: orNull(concurrentRequests),
       models: orNull(models),
       tiers: orNull(options.tiers),
+      forbidsPaidTools: options.paidTools === undefined ? undefined : !options.paidTools,
       allowsClamp: options.allowClamp,
       allowsChildren: options.allowChildren,
       projectId,

@@ -37,6 +37,7 @@ export function addKeyCommands(key: Command): void {
       "service tiers that it may ask for, separated by commas (default: all)",
       parseTiers,
     )
+    .option("--no-paid-tools", "let it use no tools at the provider that have a fee")
     .option("--allow-clamp", "lower output limits of requests to what the wallet can pay")
     .option("--expires-in-days <n>", "days until the key expires", parseDays)
     .action(onStorage(async () => (await import("./key.ts")).runKeyCreate));
@@ -91,6 +92,8 @@ function addKeyUpdate(key: Command): void {
       "service tiers that it may ask for, separated by commas",
       orWord("all", parseTiers),
     )
+    .option("--paid-tools", "let it use tools at the provider that have a fee")
+    .option("--no-paid-tools", "let it use no tools at the provider that have a fee")
     .option("--allow-clamp", "lower output limits of requests to what the wallet can pay")
     .option("--no-allow-clamp", "refuse requests that the wallet cannot pay")
     .option("--expires-in-days <n|never>", "days until the key expires", orWord("never", parseDays))

@@ -24,6 +24,7 @@ export interface KeyCreateOptions {
   readonly concurrentRequests?: number;
   readonly models?: readonly string[];
   readonly tiers?: readonly Tier[];
+  readonly paidTools?: boolean;
   readonly allowClamp?: boolean;
   readonly allowChildren?: boolean;
   /** Id or name of a project of the account. */
@@ -52,6 +53,7 @@ export async function runKeyCreate(storage: KeyParts, options: KeyCreateOptions)
     limits: { requestsPerMinute, tokensPerMinute, concurrentRequests },
     models,
     tiers: options.tiers,
+    forbidsPaidTools: options.paidTools === false,
     allowsClamp: allowClamp,
     allowsChildren: options.allowChildren,
     expiresAtMs: options.expiresInDays && now() + options.expiresInDays * DAY_MS,

@@ -48,6 +48,7 @@ export function printKey(key: ApiKey, spendLimit: SpendLimitUsage | undefined) {
     concurrent_requests: key.limits.concurrentRequests ?? null,
     models: key.models ?? null,
     tiers: key.tiers ?? null,
+    allows_paid_tools: !key.forbidsPaidTools,
     allows_clamp: key.allowsClamp,
     allows_children: key.allowsChildren,
     project_id: key.projectId ?? key.accountId,

@@ -12,7 +12,7 @@ import type { ModelRequest, RequestHead } from "../wire/model-request.ts";
 import { chooseAble } from "./abilities.ts";
 import type { Gateway } from "./gateway.ts";
 import { allowsRoute, preferencesOf } from "./preferences.ts";
-import { findUnpricedAsk, preferWhole, toolOptionsFor } from "./priced-apart.ts";
+import { findUnpricedAsk, preferWhole, toolOptionsFor, withoutPaidTools } from "./priced-apart.ts";
 import { outputTokensMaxOf } from "./quote.ts";
 import type { Call, Candidate, Plan } from "./request.ts";
 import { mayAsk, offerTier } from "./tier-prices.ts";
@@ -97,9 +97,13 @@ function findReachable(
   /** Whether a route has the tier that the request asks for, which the key may not. */
   let isTierForbidden = false;
   let unpriced: string | undefined;
+  /** Whether a tool has a fee on a route, and the key may use none. */
+  let isToolForbidden = false;
+  const sell = caller.key.forbidsPaidTools && request.tools ? withoutPaidTools : undefined;
   const preferences = preferencesOf(call);
   let isUnwanted = false;
-  for (const route of model.routes) {
+  for (const listed of model.routes) {
+    const route = sell?.(listed) ?? listed;
     const upstream = upstreams.get(route.upstream);
     const pair = upstream && findFormatPair(call.wire, upstream.surfacesOf(route.upstreamModel));
     if (!pair) continue;
@@ -120,6 +124,7 @@ function findReachable(
     const unpricedPath = pair.isPassthrough ? findUnpricedAsk(request, route.price) : undefined;
     if (unpricedPath !== undefined) {
       unpriced = unpricedPath;
+      isToolForbidden ||= sell !== undefined && findUnpricedAsk(request, listed.price) === undefined;
       continue;
     }
     const { optIns } = pair.format;
@@ -139,6 +144,7 @@ function findReachable(
   if (reachable.length === 0 && isTierForbidden) throw new GatewayError("tier_not_allowed");
   if (refused !== undefined && reachable.length === 0)
     throw new GatewayError("untranslatable", { path: refused });
+  if (isToolForbidden && reachable.length === 0) throw new GatewayError("paid_tool_not_allowed");
   if (unpriced !== undefined && reachable.length === 0)
     throw new GatewayError("unpriced_field", { path: unpriced });
   if (reachable.length === 0 && request.tier)

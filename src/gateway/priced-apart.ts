@@ -1,7 +1,7 @@
 // What a request is priced for beside tokens of text: calls of the provider's tools, and tokens of audio and images.
 
 import { MODAL_CLASSES, type ModalPrice, type ModalTokens, modalTokens } from "../domain/modalities.ts";
-import { dearestInput, type Model, type Price } from "../domain/model.ts";
+import { dearestInput, type Model, type Price, type Route } from "../domain/model.ts";
 import { mostOf, type PicosPerToken } from "../domain/money.ts";
 import {
   areWithin,
@@ -10,6 +10,7 @@ import {
   chargedCalls,
   dearestCalls,
   findLackingFees,
+  REQUEST_FEE,
   TOOL_CALLS_DEFAULT,
   type ToolCalls,
   type ToolDemands,
@@ -28,6 +29,20 @@ interface Asked {
 interface Priced {
   readonly route: { readonly price: Price };
   readonly codec: { readonly isPassthrough: boolean };
+}
+
+/** Returns a route that sells no tool at a fee, for a key that may use none. What every answer costs stays. */
+export function withoutPaidTools(route: Route): Route {
+  const { price, longPrice } = route;
+  if (!price.tools) return route;
+  const priced = { ...route, price: withoutFees(price) };
+  return longPrice ? { ...priced, longPrice: withoutFees(longPrice) } : priced;
+}
+
+function withoutFees(price: Price): Price {
+  if (!price.tools) return price;
+  const kept = Object.entries(price.tools).filter(([name, fee]) => fee === 0n || name === REQUEST_FEE);
+  return { ...price, tools: Object.fromEntries(kept) };
 }
 
 /** Returns the path of what a price does not hold: a tool without a fee, or output that is not text. */

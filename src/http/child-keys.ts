@@ -54,6 +54,7 @@ async function makeChild(gateway: Gateway, { parts, request, caller }: Making): 
     parent_id: caller.key.id,
     models: key.models ?? null,
     tiers: key.tiers ?? null,
+    allows_paid_tools: !key.forbidsPaidTools,
     expires_at: printTime(key.expiresAtMs),
     allows_children: key.allowsChildren,
     spending_limit: {
@@ -81,7 +82,15 @@ async function readJson(gateway: Gateway, { parts, request, caller }: Making): P
 
 type Members = Readonly<Record<string, unknown>>;
 
-const MEMBERS = ["name", "spending_limit_usd", "period", "expires_in_s", "models", "tiers"];
+const MEMBERS = [
+  "name",
+  "spending_limit_usd",
+  "period",
+  "expires_in_s",
+  "models",
+  "tiers",
+  "allows_paid_tools",
+];
 
 /** Reads what a child is to be. Throws `wrong_shape`, also for a member that no child has. */
 function readChild({ catalog }: Gateway, body: unknown): NewChild {
@@ -100,7 +109,13 @@ function readChild({ catalog }: Gateway, body: unknown): NewChild {
     lifeMs: readLife(members.get("expires_in_s") ?? LIFE_S_DEFAULT) * 1_000,
     models,
     tiers: readTiers(members.get("tiers") ?? undefined),
+    forbidsPaidTools: readForbids(members.get("allows_paid_tools") ?? undefined),
   };
+}
+
+function readForbids(allows: unknown): boolean | undefined {
+  if (allows !== undefined && typeof allows !== "boolean") throw wrong("allows_paid_tools");
+  return allows === undefined ? undefined : !allows;
 }
 
 /** An empty list allows the standard tier alone. */

@@ -43,6 +43,7 @@ async function printKey(gateway: Gateway, caller: Caller, headers: Headers): Pro
     hint: key.hint,
     models: key.models ?? null,
     tiers: key.tiers ?? null,
+    allows_paid_tools: !key.forbidsPaidTools,
     parent_id: key.parentIds[0] ?? null,
     project: printScope(scopes, "project"),
     member: printScope(scopes, "member"),

@@ -17,6 +17,7 @@ const PLAIN: KeyValues = {
   models: null,
   expires_at: null,
   tiers: null,
+  allows_paid_tools: false,
   allows_clamp: false,
   allows_children: false,
   project_id: null,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { CHAT, MESSAGES, objectOf, post, RESPONSES } from "../support/client.ts";
+import { expectError } from "../support/expect-error.ts";
 import { gatewayForTests } from "../support/gateway-for-tests.ts";
 import { answer, type Script } from "../support/script.ts";
 import { answerWith, EVENT_STREAM, frame } from "../support/scripted-answers.ts";
@@ -233,6 +234,49 @@ describe("a search that clients offer by default, without a fee", () => {
     const response = await post(gateway, RESPONSES, { model: "either", tools });
     await response.text();
     expect(sent()).toMatchObject({ model: "searching", tools });
+  });
+});
+
+describe("a key without paid tools", () => {
+  const SPOKEN = { text: "Hello there.", usage: { input: 10, output: 5 } };
+  const sent = () => JSON.parse(gateway.upstream.seen.at(-1)?.bodyText ?? "{}");
+  const f = { type: "function", name: "f", parameters: { type: "object", properties: {} } };
+
+  test("loses searches that clients offer by default, with their fee, and is refused others", async () => {
+    const { secret } = await gateway.newKey({ forbidsPaidTools: true });
+    gateway.upstream.on("chat", answerWith(SPOKEN));
+    const tools = [{ type: "web_search" }, f];
+    const response = await post(gateway, RESPONSES, { model: "chat", tools, secret });
+    await response.text();
+    const receipt = await gateway.receiptOf(response);
+    expect(sent().tools).toEqual([f]);
+    expect(receipt).toMatchObject({ captured: TOKENS });
+    expect(receipt.granted < CENT).toBe(true);
+    const code = { type: "code_execution_20250825", name: "code_execution" };
+    const refused = await post(gateway, MESSAGES, { max_tokens: 9, tools: [code], secret });
+    await expectError(refused, MESSAGES, "paid_tool_not_allowed");
+    const asked = await post(gateway, CHAT, { model: "chat", web_search_options: {}, secret });
+    await expectError(asked, CHAT, "paid_tool_not_allowed");
+  });
+
+  test("uses models that search by themselves, and gives the keys below it no more", async () => {
+    const { secret } = await gateway.newKey({ forbidsPaidTools: true, allowsChildren: true });
+    gateway.upstream.on("sonar", answerWith(SPOKEN));
+    const response = await post(gateway, CHAT, { model: "sonar", secret });
+    await response.text();
+    expect((await gateway.receiptOf(response)).captured).toBe(TOKENS + CENT / 2n);
+    const make = (body: object) =>
+      fetch(`${gateway.url}/v1/key/children`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${secret}` },
+        body: JSON.stringify({ name: "run", spending_limit_usd: "1", ...body }),
+      });
+    const child = await objectOf(await make({}));
+    expect(child.allows_paid_tools).toBe(false);
+    const below = { model: "chat", web_search_options: {}, secret: String(child.secret) };
+    await expectError(await post(gateway, CHAT, below), CHAT, "paid_tool_not_allowed");
+    expect((await make({ allows_paid_tools: true })).status).toBe(422);
+    expect((await make({ allows_paid_tools: "no" })).status).toBe(422);
   });
 });
 

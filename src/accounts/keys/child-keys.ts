@@ -91,11 +91,12 @@ async function store(
     const { accountId, projectId, createdBy, parentIds } = parent;
     if (projectId !== undefined) await lockOpenProject(database, tx, { id: projectId, accountId });
     const [parent2Id, parent3Id] = parentIds;
-    const { name, models, tiers, lifeMs } = child;
+    const { name, models, tiers, forbidsPaidTools, lifeMs } = child;
     const secret = createSecret();
     const owner = { accountId, projectId, createdBy, parentId, parent2Id, parent3Id, parentDigest };
     const expiresAtMs = Math.min(createdAtMs + lifeMs, endsAtMs);
-    const rights = { models, tiers, expiresAtMs, allowsChildren: parentIds.length + 1 < PARENTS_MAX };
+    const allowsChildren = parentIds.length + 1 < PARENTS_MAX;
+    const rights = { models, tiers, forbidsPaidTools, expiresAtMs, allowsChildren };
     const values = { id, name, createdAtMs, digest: digestOf(secret), hint: hintOf(secret) };
     const [inserted] = await tx
       .insert(apiKeys)
@@ -155,8 +156,10 @@ function endOfParent(
   return endsAtMs;
 }
 
-function requireMaker(parent: ApiKey, { models, tiers }: NewChild): void {
+function requireMaker(parent: ApiKey, { models, tiers, forbidsPaidTools }: NewChild): void {
   if (!parent.allowsChildren) throw new GatewayError("not_permitted");
+  if (parent.forbidsPaidTools && forbidsPaidTools === false)
+    throw new GatewayError("wrong_shape", { path: "allows_paid_tools" });
   requireAmong("models", models, parent.models);
   requireAmong("tiers", tiers, parent.tiers);
 }

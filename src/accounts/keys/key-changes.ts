@@ -42,6 +42,7 @@ export interface KeyChanges {
   readonly models?: readonly string[] | null | undefined;
   readonly tiers?: readonly Tier[] | null | undefined;
   readonly expiresAtMs?: number | null | undefined;
+  readonly forbidsPaidTools?: boolean | undefined;
   readonly allowsClamp?: boolean | undefined;
   readonly allowsChildren?: boolean | undefined;
   /** Null moves the key to the default project. */

@@ -15,6 +15,7 @@ export function readKey(row: KeyRow): ApiKey {
     limits: Object.freeze(readLimits(row)),
     models: row.models ? Object.freeze(row.models) : undefined,
     tiers: row.tiers ? Object.freeze(row.tiers) : undefined,
+    forbidsPaidTools: row.forbidsPaidTools || undefined,
     allowsClamp: row.allowsClamp,
     allowsChildren: row.allowsChildren,
     createdAtMs: row.createdAtMs,

@@ -55,6 +55,7 @@ export function inherit(key: ApiKey, above: ReadonlyMap<string, ApiKey>): ApiKey
     projectId: root?.projectId,
     models: chain.map((each) => each?.models).reduce(intersect),
     tiers: chain.map((each) => each?.tiers).reduce(intersect),
+    forbidsPaidTools: chain.some((each) => each?.forbidsPaidTools) || undefined,
     allowsChildren: chain.every((each) => each?.allowsChildren) && key.parentIds.length < PARENTS_MAX,
     expiresAtMs: ends.length === 0 ? undefined : Math.min(...ends),
     // A deleted key ends those below it.

@@ -10,7 +10,9 @@ export function isWider(before: ApiKey, after: ApiKey, defaults: Limits): boolea
     (after.limits[name] ?? defaults[name] ?? Infinity) > (before.limits[name] ?? defaults[name] ?? Infinity);
   const hasMore = LIMITS.some(hasMoreOf);
   const mayMore =
-    (after.allowsClamp && !before.allowsClamp) || (after.allowsChildren && !before.allowsChildren);
+    (before.forbidsPaidTools && !after.forbidsPaidTools) ||
+    (after.allowsClamp && !before.allowsClamp) ||
+    (after.allowsChildren && !before.allowsChildren);
   // Another project may have wider limits.
   const isMoved = after.projectId !== before.projectId;
   return hasMoreModels || hasMoreTiers || lastsLonger || hasMore || mayMore || isMoved;

@@ -17,6 +17,8 @@ export interface ApiKey {
   readonly models: readonly string[] | undefined;
   /** The service tiers that the key may ask for; absent for every tier. */
   readonly tiers?: readonly Tier[] | undefined;
+  /** Whether it may use no tool at the provider that has a fee. */
+  readonly forbidsPaidTools?: true | undefined;
   /** Whether the output limit of a request may be lowered to what the wallet can pay. */
   readonly allowsClamp: boolean;
   /** Whether the key may make keys below it. */

@@ -40,6 +40,8 @@ export interface NewKey {
   readonly models?: readonly string[] | undefined;
   /** The service tiers that it may ask for. Default: every tier. */
   readonly tiers?: readonly Tier[] | undefined;
+  /** Whether it may use no tool at the provider that has a fee. Default: false. */
+  readonly forbidsPaidTools?: boolean | undefined;
   readonly allowsClamp?: boolean | undefined;
   /** Whether the key may make keys below it. Default: false. */
   readonly allowsChildren?: boolean | undefined;
@@ -109,6 +111,7 @@ async function storeKey(
   const { id = platform.uuidV7(createdAtMs) } = request;
   const { accountId, name, limits, models, tiers, allowsClamp, allowsChildren, expiresAtMs, spendingLimit } =
     request;
+  const { forbidsPaidTools } = request;
   const projectId = request.projectId === accountId ? undefined : request.projectId;
   // The spending limit comes first, so that the key is never in force without it.
   if (spendingLimit) {
@@ -116,7 +119,7 @@ async function storeKey(
     await putSpendingLimit(ledger, accountId, { kind: "key", keyId: id }, spendingLimit, isNew);
   }
   const createdBy = actor.kind === "person" || actor.kind === "management_key" ? actor.id : undefined;
-  const rights = { models, tiers, allowsClamp, allowsChildren, expiresAtMs };
+  const rights = { models, tiers, forbidsPaidTools, allowsClamp, allowsChildren, expiresAtMs };
   const attributes = { accountId, projectId, name, createdBy, ...rights };
   const row = { id, createdAtMs, ...attributes, ...limits, digest, hint };
   return database.transact(async (tx) => {
@@ -140,6 +143,7 @@ export function describeKey(key: ApiKey) {
     hint,
     models,
     tiers: key.tiers,
+    allows_paid_tools: key.forbidsPaidTools ? false : undefined,
     allows_clamp: allowsClamp,
     allows_children: key.allowsChildren || undefined,
     project_id: key.projectId,

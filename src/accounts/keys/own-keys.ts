@@ -15,6 +15,8 @@ export interface NewChild {
   readonly models: readonly string[] | undefined;
   /** Some of the service tiers that the parent may ask for. Default: those of the parent. */
   readonly tiers?: readonly Tier[] | undefined;
+  /** Default: as the parent. */
+  readonly forbidsPaidTools?: boolean | undefined;
 }
 
 /** The key that makes another one, as authenticated, and the secret that was sent. */

@@ -32,6 +32,7 @@ import tiers from "./migrations/0027_tiers.sql" with { type: "text" };
 import receiptItems from "./migrations/0028_receipt_items.sql" with { type: "text" };
 import routeHours from "./migrations/0029_route_hours.sql" with { type: "text" };
 import recordings from "./migrations/0030_recordings.sql" with { type: "text" };
+import keysPaidTools from "./migrations/0031_keys_paid_tools.sql" with { type: "text" };
 
 /**
  * Every migration in order. Generated migrations are added by hand; a test compares this list with the
@@ -69,6 +70,7 @@ export const MIGRATIONS: readonly string[] = [
   receiptItems,
   routeHours,
   recordings,
+  keysPaidTools,
 ];
 
 /** The id of the advisory lock of transactions that change the schema: an arbitrary number. */

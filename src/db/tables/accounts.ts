@@ -63,6 +63,7 @@ export const apiKeys = (t: Columns) =>
       models: t.printedJson("models").$type<readonly string[]>(),
       /** The service tiers that the key may ask for; null for all. */
       tiers: t.printedJson("tiers").$type<readonly Tier[]>(),
+      forbidsPaidTools: t.flag("forbids_paid_tools").notNull().default(false),
       allowsClamp: t.flag("allows_clamp").notNull().default(false),
       createdAtMs: t.whole("created_at_ms").notNull(),
       expiresAtMs: t.whole("expires_at_ms"),

@@ -125,6 +125,7 @@ function describeValues(values: KeyValues, nameOfProject: (id: string) => string
     ["Models", models ? [...models].sort().join(", ") : "every model"],
     ["Service tiers", tiers ? ["standard", ...tiers].join(", ") : "every tier"],
     ["Expires", expires_at === null ? "never" : formatTime(expires_at, "second")],
+    ["May use tools with a fee", values.allows_paid_tools ? "yes" : "no"],
     ["Shortens answers", values.allows_clamp ? "yes" : "no"],
     ["May make keys", values.allows_children ? "yes" : "no"],
   ];

@@ -43,6 +43,8 @@ export function KeyFacts({ account, shown, onEndPrevious }: KeyFactsProps) {
         <dd>{models ? models.join(", ") : "every model"}</dd>
         <dt>Service tiers</dt>
         <dd>{tiers ? ["standard", ...tiers].join(", ") : "every tier"}</dd>
+        <dt>Tools with a fee</dt>
+        <dd>{shown.allows_paid_tools ? "may be used" : "may not be used"}</dd>
         <dt>Expires</dt>
         <dd>{expires_at ? <Time at={expires_at} /> : "never"}</dd>
         {previous && (

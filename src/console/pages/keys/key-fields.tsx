@@ -53,6 +53,14 @@ export function KeyFields({ account, values, project, isBelow = false }: KeyFiel
           min={formatDay(Math.min(expiry ?? Infinity, Date.now()))}
         />
         <label className={styles.check}>
+          <input
+            type="checkbox"
+            name="allows_paid_tools"
+            defaultChecked={values?.allows_paid_tools ?? true}
+          />
+          May use tools at the provider that have a fee, such as a web search
+        </label>
+        <label className={styles.check}>
           <input type="checkbox" name="allows_clamp" defaultChecked={values?.allows_clamp ?? false} />
           Shorten answers to what limits and wallet still allow, instead of refusing them
         </label>

@@ -12,6 +12,7 @@ export interface KeyValues {
   readonly models: string[] | null;
   readonly expires_at: string | null;
   readonly tiers: Tier[] | null;
+  readonly allows_paid_tools: boolean;
   readonly allows_clamp: boolean;
   readonly allows_children: boolean;
   /** The account's id, or `null`, for its default project. */
@@ -32,6 +33,7 @@ interface ShownKey {
   readonly models: string[] | null;
   readonly expires_at: string | null;
   readonly tiers: Tier[] | null;
+  readonly allows_paid_tools: boolean;
   readonly allows_clamp: boolean;
   readonly allows_children: boolean;
   readonly project_id: string | null;
@@ -42,7 +44,7 @@ type Rate = { readonly limit: number; readonly source: "key" | "default" } | nul
 /** Reads the values of a key. A limit that comes from the default counts as unset. */
 export function valuesOf(key: ShownKey): KeyValues {
   const own = (rate: Rate) => (rate?.source === "key" ? rate.limit : null);
-  const { name, spending_limit, models, tiers, expires_at, allows_clamp, allows_children, project_id } = key;
+  const { name, spending_limit, models, tiers, expires_at, allows_paid_tools, project_id } = key;
   return {
     name,
     spending_limit: limitValuesOf(spending_limit),
@@ -52,8 +54,9 @@ export function valuesOf(key: ShownKey): KeyValues {
     models,
     expires_at,
     tiers,
-    allows_clamp,
-    allows_children,
+    allows_paid_tools,
+    allows_clamp: key.allows_clamp,
+    allows_children: key.allows_children,
     project_id,
   };
 }
@@ -68,6 +71,7 @@ export function readKeyForm(form: FormData, before?: KeyValues): KeyValues {
     models: form.get("scope") === "some" ? form.getAll("models").map(String).filter(Boolean).sort() : null,
     expires_at: readExpiry(textOf(form, "expires_at"), before?.expires_at ?? null),
     tiers: form.get("tier_scope") === "some" ? form.getAll("tiers").filter(isTier) : null,
+    allows_paid_tools: form.get("allows_paid_tools") === "on",
     allows_clamp: form.get("allows_clamp") === "on",
     allows_children: form.get("allows_children") === "on",
     project_id: textOf(form, "project_id") || (before?.project_id ?? null),

@@ -173,6 +173,7 @@ function readNewKey(
     name: readName(body.name),
     models: readModels(parts, body.models) ?? undefined,
     tiers: readTiers(body.tiers) ?? undefined,
+    forbidsPaidTools: negate(body.allows_paid_tools),
     allowsClamp: body.allows_clamp,
     allowsChildren: body.allows_children,
     projectId: body.project_id ?? undefined,
@@ -193,6 +194,7 @@ function readChanges(
     models: readModels(parts, body.models, modelsNow),
     tiers: readTiers(body.tiers),
     expiresAtMs: readExpiry(body.expires_at),
+    forbidsPaidTools: negate(body.allows_paid_tools),
     allowsClamp: body.allows_clamp,
     allowsChildren: body.allows_children,
     projectId: body.project_id,
@@ -217,6 +219,10 @@ function readName(text: string): string {
   const name = text.trim();
   if (name === "") throw wrongShape("name");
   return name;
+}
+
+function negate(flag: boolean | undefined): boolean | undefined {
+  return flag === undefined ? undefined : !flag;
 }
 
 function readExpiry<Absent extends null | undefined>(text: string | Absent): number | Absent {

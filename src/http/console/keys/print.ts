@@ -36,6 +36,7 @@ export function printKey(key: ApiKey, facts: KeyFacts, { keyLimits, nowMs }: Now
     previous: printPrevious(key, nowMs),
     models: key.models ? [...key.models] : null,
     tiers: key.tiers ? [...key.tiers] : null,
+    allows_paid_tools: !key.forbidsPaidTools,
     allows_clamp: key.allowsClamp,
     allows_children: key.allowsChildren,
     project_id: key.projectId ?? key.accountId,

@@ -1,0 +1,1 @@
+ALTER TABLE "api_keys" ADD COLUMN "forbids_paid_tools" boolean DEFAULT false NOT NULL;

@@ -1,0 +1,1 @@
+ALTER TABLE `api_keys` ADD `forbids_paid_tools` integer DEFAULT false NOT NULL;
