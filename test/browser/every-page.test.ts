@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { LABELS, labelsOf, openPictured, picturedPaths } from "../readme/pictures.ts";
 import { findAccessibilityFaults } from "../support/axe.ts";
 import type { WatchedPage } from "../support/chromium.ts";
-import { type Furniture, furnish } from "./world/furnish.ts";
+import { furnish } from "./world/furnish.ts";
 import { followPath, openPageAs, type PageOptions } from "./world/open-page.ts";
 import { type ListedPage, listPages } from "./world/page-list.ts";
 import { worldForTests } from "./world/world-for-tests.ts";
@@ -13,20 +13,19 @@ const LOOKS: readonly PageOptions[] = [
 ];
 
 const { world, browser } = worldForTests({ days: 2, perDay: 20 });
-let furniture: Furniture;
 let pages: readonly ListedPage[];
+/** Labels of the README's pages, before refusals show above them. */
+const labels: Record<string, readonly string[]> = {};
 beforeAll(async () => {
-  furniture = await furnish(world);
-  pages = listPages(world, furniture);
-});
-
-test("the README's pictures have the headings and labels of today; if not: bun run readme", async () => {
-  const labels: Record<string, readonly string[]> = {};
-  for (const [name, path] of Object.entries(picturedPaths(world, furniture))) {
+  for (const [name, path] of Object.entries(await picturedPaths(world))) {
     const { page, close } = await openPictured(browser, world, path, "light");
     labels[name] = await labelsOf(page);
     await close();
   }
+  pages = listPages(world, await furnish(world));
+});
+
+test("the README's pictures have the headings and labels of today; if not: bun run readme", async () => {
   expect(labels).toEqual(await Bun.file(LABELS).json());
 });
 

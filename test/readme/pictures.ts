@@ -1,5 +1,4 @@
 import type { Browser, Page } from "playwright-core";
-import type { Furniture } from "../browser/world/furnish.ts";
 import { openPageAs } from "../browser/world/open-page.ts";
 import type { World } from "../browser/world/world.ts";
 
@@ -12,10 +11,11 @@ type Theme = (typeof THEMES)[number];
 
 const SIZE = { width: 1200, height: 780 };
 
-/** Returns the paths of the pictured pages, by their names. */
-export function picturedPaths({ acme }: World, { answeredId }: Furniture): Readonly<Record<string, string>> {
-  const account = `/console/accounts/${acme.accountId}`;
-  return { console: account, receipt: `${account}/requests/${answeredId}` };
+/** Returns the paths of the pictured pages, by their names: an account without refusals, and its newest receipt. */
+export async function picturedPaths({ acme, owner }: World): Promise<Readonly<Record<string, string>>> {
+  const account = `/accounts/${acme.accountId}`;
+  const { items } = await owner.call("GET", `${account}/requests?model=gpt-4.1-mini&outcome=ok&size=1`);
+  return { console: `/console${account}`, receipt: `/console${account}/requests/${items[0].id}` };
 }
 
 /** Opens a page as its owner sees it, in the size of the pictures. */
@@ -23,9 +23,9 @@ export function openPictured(browser: Browser, { url, owner }: World, path: stri
   return openPageAs(browser, { url, path, person: owner }, { ...SIZE, theme });
 }
 
-/** Returns the headings, labels and buttons of a page. Its picture is out of date when one of them has changed. */
+/** Returns the headings, labels and buttons of a page, without those of rows. Its picture is out of date when one of them has changed. */
 export async function labelsOf(page: Page): Promise<readonly string[]> {
-  const texts = await page.locator("main").locator("h1, h2, h3, th, dt, label, button").allInnerTexts();
+  const texts = await page.locator("main").locator("h1, h2, h3, thead th, dt, label, button").allInnerTexts();
   const labels = texts.map((text) => text.trim().replaceAll(/\d[\d.,:]*/g, "0"));
   return [...new Set(labels)].filter((text) => text !== "");
 }

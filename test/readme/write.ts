@@ -1,6 +1,5 @@
 // bun run readme   writes the README's pictures of the console and its recording of a terminal into docs/pictures
 import { mkdirSync } from "node:fs";
-import { furnish } from "../browser/world/furnish.ts";
 import { startWorld } from "../browser/world/world.ts";
 import { startChromium } from "../support/chromium.ts";
 import { recordFirstMinute, wordsOf } from "./first-minute.ts";
@@ -18,7 +17,7 @@ async function takePictures(): Promise<void> {
   const world = await startWorld({ days: 35, perDay: 300 });
   const browser = await startChromium();
   const labels: Record<string, readonly string[]> = {};
-  for (const [name, path] of Object.entries(picturedPaths(world, await furnish(world)))) {
+  for (const [name, path] of Object.entries(await picturedPaths(world))) {
     for (const theme of THEMES) {
       const watched = await openPictured(browser, world, path, theme);
       labels[name] = await labelsOf(watched.page);
