@@ -84,11 +84,6 @@ function checkBody(value: Json): void {
   if (body.systemInstruction !== undefined) checkContent({ role: "user", ...Object(body.systemInstruction) });
   if (body.tools !== undefined) for (const tool of listOf(body.tools, "tools")) checkTool(tool);
   if (body.toolConfig !== undefined) checkChoice(objectOf(body.toolConfig, "toolConfig"));
-  if (body.serviceTier !== undefined)
-    check(
-      ["standard", "priority", "flex"].includes(String(body.serviceTier)),
-      "Invalid value at 'service_tier'",
-    );
   if (body.generationConfig !== undefined) checkConfig(objectOf(body.generationConfig, "generationConfig"));
   check(TIERS.test(String(body.serviceTier ?? "standard")), "Invalid value at 'service_tier'");
 }
