@@ -78,6 +78,17 @@ export function extrasOf(request: Request, kinds: readonly UpstreamKind[]): Extr
 
 const NO_TOKENS = { input: 0, output: 0, cached_input: 0, cache_write: 0, cache_write_1h: 0 };
 
+/** Whether clients offer a tool by default, so that a route without a fee for it drops it. */
+function isOptional(name: string, isChat: boolean): boolean {
+  return name === "web_search" && !isChat;
+}
+
+/** Whether a route drops a tool that a request offers by default. */
+export function dropsTools(keys: ApartRoute, { tier, extras, markup, isChat }: Asked): boolean {
+  const charged: Charged = { tokens: NO_TOKENS, isLong: false, markup, asked: tier.asked };
+  return extras.tools.some((name) => isOptional(name, isChat) && !hasFee(keys, charged, name));
+}
+
 /** Whether a route sells the tier, the tools and the spoken output that a request asks for. */
 export function isSold(
   keys: ApartRoute,
@@ -91,6 +102,7 @@ export function isSold(
   return extras.tools.every(
     (name) =>
       name === "web_fetch" ||
+      isOptional(name, isChat) ||
       hasFee(keys, charged, name) ||
       // Chat's search may be part of the fee of each answer.
       (isChat && hasFee(keys, charged, "request")),

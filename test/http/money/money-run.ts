@@ -26,6 +26,7 @@ import {
 import { requestOf, TIER_REQUESTS } from "./clients.ts";
 import {
   type Asked,
+  dropsTools,
   expectedOf,
   extrasOf,
   isSold,
@@ -172,7 +173,10 @@ async function play(env: Env, tested: TestedModel, request: Request): Promise<Pl
   const tier = tiers[request.tier % tiers.length] ?? { body: {}, asked: undefined };
   const extras = extrasOf(request, tested.kinds);
   const asked: Asked = { tier, extras, markup: MARKUPS[request.payer], isChat: client === "chat" };
-  const index = tested.kinds.findIndex((kind, at) => isSold(writtenKeys(tested.priced, at), asked, kind));
+  const sold = tested.kinds.map((kind, at) => isSold(writtenKeys(tested.priced, at), asked, kind));
+  // A route that keeps every tool is preferred.
+  const whole = sold.findIndex((is, at) => is && !dropsTools(writtenKeys(tested.priced, at), asked));
+  const index = whole >= 0 ? whole : sold.indexOf(true);
   const kind = tested.kinds[index];
   const expected = kind && expectedOf(tested.priced, { index, kind, asked, request });
   if (expected) setScript(env, `${tested.id}-${index}`, expected.reported);
