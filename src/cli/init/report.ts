@@ -53,7 +53,7 @@ export async function reportInit(done: Initialised): Promise<CommandResult> {
     ...setup.warnings.map((warning) => `Warning   ${warning}`),
     ...problems.map((problem) => `Problem   ${problem}`),
     "",
-    "Start the gateway, unless it runs: bun start",
+    `Start the gateway, unless it runs: ${Bun.isStandaloneExecutable ? "tollgate serve" : "bun start"}`,
     ...(code === undefined ? [] : ["", `# ${client.title}: ${client.note}`, code]),
   ];
   return { json, text: lines.join("\n"), failed: problems.length > 0 };

@@ -43,13 +43,14 @@ export function ModelStep({ wish, proof, onAdded }: ModelStepProps) {
       note="Limits and costs are known. Clients pay the provider's cost, unless you write another price."
       actions={
         <Badge tone={proof.state === "accepted" ? "good" : "warn"}>
-          {proof.state === "accepted"
-            ? "key accepted"
-            : "key not proved: the provider lists models to everybody"}
+          {proof.state === "accepted" ? "key accepted" : "key not proved"}
         </Badge>
       }
     >
       <div className={styles.stack}>
+        {proof.state === "unproven" && (
+          <p className={stack.warning}>The provider answers, and does not tell whether it accepts the key.</p>
+        )}
         <input
           className={stack.search}
           type="search"
