@@ -527,7 +527,6 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "@elysiajs/eden",
       "@tanstack/react-query",
       "@tanstack/react-router",
-      "@visx/shape",
       "marked",
       "node:fs",
       "node:path",

@@ -11,7 +11,10 @@ const recorded = (surface: string, body: unknown) =>
     request: { text: JSON.stringify(body), length: 1, is_cut: false },
   });
 
-const TOOL = { type: "function", function: { name: "f", description: "d", parameters: { type: "object" } } } as const;
+const TOOL = {
+  type: "function",
+  function: { name: "f", description: "d", parameters: { type: "object" } },
+} as const;
 const CALL = { id: "t", type: "function", function: { name: "f", arguments: '{"a":1}' } } as const;
 
 test("a chat becomes a question with its messages, tools and settings", () => {

@@ -1,5 +1,4 @@
 import { useNavigate } from "@tanstack/react-router";
-import { Bar, Line, LinePath } from "@visx/shape";
 import {
   type KeyboardEvent,
   type PointerEvent,
@@ -155,11 +154,7 @@ function Grid({ places, format, scales }: LayerProps) {
     <g className={styles.axis}>
       {y.ticks.map((tick) => (
         <g key={tick}>
-          <Line
-            className={styles.grid ?? ""}
-            from={{ x: left, y: y.at(tick) }}
-            to={{ x: width, y: y.at(tick) }}
-          />
+          <line className={styles.grid} x1={left} x2={width} y1={y.at(tick)} y2={y.at(tick)} />
           <text x={left - 10} y={y.at(tick) + 4} textAnchor="end">
             {format(tick)}
           </text>
@@ -185,8 +180,8 @@ interface PointerProps {
 
 function Pointer({ span: { first, last }, scales: { x, left, height } }: PointerProps) {
   return (
-    <Bar
-      className={styles.pointer ?? ""}
+    <rect
+      className={styles.pointer}
       x={left + first * x.step}
       y={MARGIN.top}
       width={x.step * (last - first + 1)}
@@ -199,7 +194,7 @@ function Bars({ series, scales: { x, y } }: LayerProps) {
   return stackLayers(series).map((layers, place) => (
     <g key={series[place]?.id} className={series[place] && fillOf(series[place], place)}>
       {layers.map((layer) => (
-        <Bar
+        <rect
           key={layer.place}
           x={x.at(layer.place)}
           y={y.at(layer.to)}
@@ -218,12 +213,12 @@ function withGap(height: number): number {
 
 function Lines({ series, scales: { x, y } }: LayerProps) {
   return series.map(({ id, values }, place) => (
-    <LinePath
+    <path
       key={id}
       className={`${styles.line} ${styles[`stroke${(place % SERIES_MAX) + 1}`]}`}
-      data={values.map((value, index) => ({ value, index }))}
-      x={({ index }) => x.at(index) + x.width / 2}
-      y={({ value }) => y.at(value)}
+      d={values
+        .map((value, index) => `${index === 0 ? "M" : "L"}${x.at(index) + x.width / 2},${y.at(value)}`)
+        .join("")}
     />
   ));
 }

@@ -1,8 +1,8 @@
 import { useEffect, useState } from "react";
 import { Button, IconButton } from "./button.tsx";
 import { classes } from "./classes.ts";
-import type { IconName } from "./icons.tsx";
 import styles from "./code-block.module.css";
+import type { IconName } from "./icons.tsx";
 
 interface CodeBlockProps {
   readonly code: string;
