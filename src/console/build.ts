@@ -2,7 +2,7 @@
 //
 // Runs as a child process, so that the memory of the bundler is given back. NODE_ENV must be "production".
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { constants, gzipSync, zstdCompressSync } from "node:zlib";
 
 const HERE = import.meta.dir;
@@ -23,6 +23,16 @@ interface Manifest {
 }
 
 type Output = Bun.BuildArtifact;
+
+/** Packages bring a copy of what React has itself since its version 18: pages load React's. */
+const ownStore: NonNullable<Bun.BuildConfig["plugins"]>[number] = {
+  name: "React's own store",
+  setup(build) {
+    build.onResolve({ filter: /^use-sync-external-store\/shim\/with-selector$/ }, ({ importer }) => ({
+      path: Bun.resolveSync("use-sync-external-store/with-selector", dirname(importer)),
+    }));
+  },
+};
 
 const [target] = Bun.argv.slice(2);
 if (target === undefined) throw new Error("Expected the folder to build into");
@@ -69,6 +79,7 @@ async function bundle(folder: string): Promise<Manifest> {
     minify: true,
     publicPath: PUBLIC_PATH,
     metafile: true,
+    plugins: [ownStore],
     naming: { entry: naming, chunk: naming, asset: naming },
   });
   const styles = stylesOf(entryOf("main", outputs), metafile);

@@ -45,10 +45,10 @@ test("bodies are switched on, read, compared, opened in the playground and delet
     expect(await page.getByLabel("System prompt").inputValue()).toBe("Answer in Markdown.");
   });
   await visit(`/keys/${recordingKeyId}?tab=bodies`, async (page) => {
-    await page.getByText("2 requests").waitFor();
+    await page.getByText(/^2 requests, /).waitFor();
     await page.getByRole("button", { name: "Delete all" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Delete all" }).click();
-    await page.getByText("0 requests").waitFor();
+    await page.getByText("0 requests, 0 KiB").waitFor();
   });
 });
 
