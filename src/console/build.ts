@@ -24,13 +24,22 @@ interface Manifest {
 
 type Output = Bun.BuildArtifact;
 
-/** Packages bring a copy of what React has itself since its version 18: pages load React's. */
-const ownStore: NonNullable<Bun.BuildConfig["plugins"]>[number] = {
-  name: "React's own store",
+/** What packages have for others than the browsers of today, which pages need not load. */
+const forBrowsers: NonNullable<Bun.BuildConfig["plugins"]>[number] = {
+  name: "for browsers",
   setup(build) {
+    // React has its own store since version 18.
     build.onResolve({ filter: /^use-sync-external-store\/shim\/with-selector$/ }, ({ importer }) => ({
       path: Bun.resolveSync("use-sync-external-store/with-selector", dirname(importer)),
     }));
+    // The router asks at each step whether it runs on a server. Its own answer for browsers is no.
+    build.onLoad(
+      { filter: /@tanstack\/(router-core|react-router)\/dist\/esm\/.*\.js$/ },
+      async ({ path }) => {
+        const text = await Bun.file(path).text();
+        return { contents: text.replace(/\bisServer \?\? [\w.]+\.isServer\b/g, "false"), loader: "js" };
+      },
+    );
   },
 };
 
@@ -79,7 +88,7 @@ async function bundle(folder: string): Promise<Manifest> {
     minify: true,
     publicPath: PUBLIC_PATH,
     metafile: true,
-    plugins: [ownStore],
+    plugins: [forBrowsers],
     naming: { entry: naming, chunk: naming, asset: naming },
   });
   const styles = stylesOf(entryOf("main", outputs), metafile);
