@@ -76,6 +76,7 @@ export const ERRORS = {
   ),
   no_session: unauthenticated("not_authenticated", "The console session is missing or has expired."),
   wrong_password: unauthenticated("invalid_credentials", "The e-mail or password is wrong."),
+  code_needed: unauthenticated("invalid_credentials", "This sign-in needs a code of your authenticator app."),
   not_permitted: forbidden("This action is not permitted."),
   not_confirmed: forbidden("This action needs your password again."),
 

@@ -12,6 +12,7 @@ export interface AuditActor {
   readonly id: string;
   readonly name: string;
   readonly acting?: Actor["acting"];
+  readonly session?: Actor["session"];
   readonly address?: string | undefined;
 }
 
@@ -154,6 +155,13 @@ export async function findTargetNames(
 /** What a person or a management key may do in one account. */
 export type Role = "owner" | "developer" | "viewer";
 
+/** From the least rights to the most. */
+const ROLES_UP: readonly Role[] = ["viewer", "developer", "owner"];
+
+export function isMoreThan(role: Role, before: Role | undefined): boolean {
+  return before === undefined || ROLES_UP.indexOf(role) > ROLES_UP.indexOf(before);
+}
+
 /** Who sends a request to the console, as authenticated by a session or a management key. */
 export interface Actor {
   readonly kind: "person" | "management_key";
@@ -176,6 +184,10 @@ export interface SessionState {
   readonly id: string;
   /** Set with a one-time password: only a new password is accepted first. */
   readonly mustChangePassword: boolean;
-  /** When the password was last given in this session, in Unix milliseconds. */
+  /** When the person last gave a password or another proof in this session, in Unix milliseconds. */
   readonly confirmedAtMs: number | undefined;
+  /** Whether the person must set up a second factor first, by the file. */
+  readonly mustSetUpFactor?: boolean | undefined;
+  /** The identity at a provider that opened the session. Rights that its groups gave count in such sessions alone. */
+  readonly identityId?: string | undefined;
 }

@@ -6,6 +6,7 @@ import type { Account } from "./accounts.ts";
 import type { Actor } from "./audit-trail.ts";
 import { containsText } from "./contains-text.ts";
 import { hintOf } from "./keys/key.ts";
+import { isMemberNow } from "./people/people.ts";
 import { DEFAULT_PROJECT_NAME } from "./projects.ts";
 
 /** Ids of one query. */
@@ -23,16 +24,16 @@ interface FoundKey {
 }
 
 export async function findVisibleAccounts(
-  { db, tables: { members } }: Database,
+  { db, tables }: Database,
   actor: Actor,
   nowMs: number,
 ): Promise<VisibleAccounts> {
   if (actor.isOperator) return "all";
   if (actor.role) return [actor.role.accountId];
   const rows = await db
-    .select({ accountId: members.accountId })
-    .from(members)
-    .where(eq(members.personId, actor.id));
+    .select({ accountId: tables.members.accountId })
+    .from(tables.members)
+    .where(isMemberNow(tables, actor));
   const { acting } = actor;
   const ids = rows.map(({ accountId }) => accountId);
   return acting && nowMs < acting.untilMs ? [...ids, acting.accountId] : ids;

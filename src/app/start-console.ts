@@ -205,6 +205,9 @@ function readSettings(
     get signUp() {
       return config().signUp ?? "invited";
     },
+    get signIn() {
+      return config().signIn;
+    },
     get payments() {
       return config().payments ?? readPayments({});
     },

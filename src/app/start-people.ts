@@ -2,6 +2,9 @@ import { sweepRuns } from "../accounts/attribution/ended-runs.ts";
 import { createTagValueSweep } from "../accounts/attribution/tag-values.ts";
 import { sweepAnswers } from "../accounts/idempotency.ts";
 import { sweepChildLimits, sweepEndedChildren } from "../accounts/keys/child-limits.ts";
+import type { ProviderSignInParts } from "../accounts/oidc/admission.ts";
+import { createProviders } from "../accounts/oidc/providers.ts";
+import type { PasskeyParts } from "../accounts/passkeys/passkeys.ts";
 import type { CredentialParts, MailOrders } from "../accounts/people/credentials.ts";
 import { createIdentify, type Identify } from "../accounts/people/identify.ts";
 import { createPasswords } from "../accounts/people/passwords.ts";
@@ -11,6 +14,7 @@ import type { SignUpParts } from "../accounts/people/sign-up.ts";
 import { createThrottle, type Throttle } from "../accounts/people/throttle.ts";
 import { freezeSuspended, type SuspensionParts } from "../accounts/suspension.ts";
 import type { Database } from "../db/database.ts";
+import { NO_SIGN_IN_RULES } from "../domain/sign-in-rules.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import type { ConsoleSettings } from "../http/console/console-parts.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -36,6 +40,8 @@ interface People {
   readonly throttle: Throttle;
   readonly credentials: CredentialParts;
   readonly signUps: SignUpParts;
+  readonly providerSignIns: ProviderSignInParts;
+  readonly passkeys: PasskeyParts;
 }
 
 /** Creates what the console needs of people. Loads nothing heavy: the sign-in library comes with the first use. */
@@ -46,11 +52,16 @@ export function createPeople(foundation: PeopleFoundation): People {
   const publicUrl = () => settings.publicUrl;
   const signIn = createSignIn({ database, passwords, publicUrl, now });
   const onFault = (error: unknown) => log.error(describeFault(error), "use of session not recorded");
+  const rules = () => settings.signIn ?? NO_SIGN_IN_RULES;
+  const policy = () => settings.signUp;
+  const shared = { database, ledger, throttle, mails, policy, rules, now };
   return {
-    identify: createIdentify({ database, publicUrl, now, onFault }),
+    identify: createIdentify({ database, publicUrl, now, rules, onFault }),
     throttle,
-    credentials: { database, signIn, throttle, mails, now },
-    signUps: { database, ledger, passwords, signIn, throttle, mails, policy: () => settings.signUp, now },
+    credentials: { database, signIn, throttle, mails, rules, now },
+    signUps: { ...shared, passwords, signIn },
+    passkeys: { database, throttle, rules, publicUrl, now },
+    providerSignIns: { ...shared, providers: createProviders(now), publicUrl },
   };
 }
 

@@ -73,6 +73,7 @@ export function createProgram(): Command {
   addModelCommands(program);
   addViewCommands(program);
   addCodeCommands(program.command("code").description("redeem codes, which add money to a wallet"));
+  addPersonCommands(program.command("person").description("people who sign in to the console"));
   addOperatorCommands(program.command("operator").description("people who operate this gateway"));
   return program;
 }
@@ -180,6 +181,17 @@ function addCodeCommands(code: Command): void {
     )
     .option("--credit-days <n>", "days from its redemption until the credit ends (default: never)", parseDays)
     .action(onStorage(async () => (await import("./money.ts")).runCodeCreate));
+}
+
+function addPersonCommands(person: Command): void {
+  const email = ["--email <email>", "e-mail address of the person", parseEmail] as const;
+  withJson(person, "ways", "list how a person may sign in")
+    .requiredOption(...email)
+    .action(onStorage(async () => (await import("./person.ts")).runPersonWays));
+  withJson(person, "end-way", "take a way to sign in from a person, and end its sessions")
+    .requiredOption(...email)
+    .requiredOption("--way <way>", 'the id that ways lists, or "second-factor"', parseName)
+    .action(onStorage(async () => (await import("./person.ts")).runPersonEndWay));
 }
 
 function addOperatorCommands(operator: Command): void {

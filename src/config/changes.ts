@@ -27,7 +27,6 @@ interface NamedChanges {
 }
 
 type Read = (config: Config) => unknown;
-
 const LIVE: Readonly<Record<string, Read>> = {
   default_models: ({ defaultModels }) => defaultModels,
   plans: ({ plans }) => plans,
@@ -39,6 +38,7 @@ const LIVE: Readonly<Record<string, Read>> = {
   "http.cors_origins": ({ corsOrigins }) => corsOrigins,
   "log.debug_keys": ({ debugKeys }) => debugKeys,
   "console.sign_up": ({ signUp }) => signUp,
+  "console.sign_in": ({ signIn }) => signIn,
   payments: ({ payments }) => payments,
   exports: ({ exports }) => exports,
   drain_delay_s: ({ drainDelayMs }) => drainDelayMs,

@@ -3,6 +3,7 @@ import { DEMO_MODEL } from "../demo/demo-model.ts";
 import type { Company } from "../domain/company.ts";
 import type { DefaultModels, Model } from "../domain/model.ts";
 import type { Plan } from "../domain/plan.ts";
+import type { SignInRules } from "../domain/sign-in-rules.ts";
 import type { SocketBounds } from "../domain/socket-bounds.ts";
 import type { ExportConfig } from "../exports/export-config.ts";
 import type { Limits } from "../limiter/limiter.ts";
@@ -89,6 +90,8 @@ export interface LiveConfig {
   readonly corsOrigins?: readonly string[] | "*" | undefined;
   /** Who may create an account in the console: everyone, invited people or no one. Default: invited. */
   readonly signUp?: "open" | "invited" | "closed" | undefined;
+  /** How people may sign in to the console. Default: by passwords alone. */
+  readonly signIn?: SignInRules | undefined;
   /** What payments at Stripe do. Default: that of an empty file. */
   readonly payments?: PaymentsConfig | undefined;
   /** Ids of the keys whose requests are logged step by step. Default: none. */

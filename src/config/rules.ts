@@ -6,6 +6,7 @@ import { checkPrices, isPricedByUnit } from "./price-rules.ts";
 import type { Path, Problems } from "./problems.ts";
 import type { ConfigFile, ExportEntry, ModelEntry, Partly, RouteEntry } from "./schema.ts";
 import { TOKENS_MAX } from "./schema-parts.ts";
+import { checkSignIn } from "./sign-in.ts";
 import { checkUpstream, DEMO_UPSTREAM } from "./upstream-rules.ts";
 
 /** Reports problems beyond the schema: names, base URLs, unknown upstreams, contradictory limits. */
@@ -27,6 +28,7 @@ export function checkRules(file: Partly<ConfigFile>, problems: Problems): void {
   checkDefaultModels(file, problems);
   checkExports(file.exports ?? {}, problems);
   checkPlans(file, problems);
+  checkSignIn(file.console?.sign_in, problems);
   checkPaymentCallers(file.payments?.callers, problems);
 }
 

@@ -6,6 +6,7 @@ import type { Path, Problems } from "./problems.ts";
 import { Model, Upstream } from "./schema-entries.ts";
 import { Count, Mapping, Text } from "./schema-parts.ts";
 import { Plan } from "./schema-plans.ts";
+import { SignIn } from "./sign-in.ts";
 
 const Origins = Type.Union([Type.Literal("*"), Type.Array(Text("an origin"), { maxItems: 1_000 })], {
   description: '"*" or a list of origins such as https://app.example.com',
@@ -99,6 +100,7 @@ export const ConfigFileSchema = Mapping({
           description: "open, invited or closed",
         }),
       ),
+      sign_in: Type.Optional(SignIn),
     }),
   ),
   log: Type.Optional(

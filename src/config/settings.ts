@@ -9,6 +9,7 @@ import { readPlans } from "./plans.ts";
 import { readRecordingBounds } from "./recordings.ts";
 import { readRoutes } from "./routes.ts";
 import type { ConfigFile, ExportEntry, ModelEntry, UpstreamEntry } from "./schema.ts";
+import { readSignIn } from "./sign-in.ts";
 import { readSocketBounds } from "./sockets.ts";
 import { baseUrlOf, GLOBAL_LOCATION } from "./upstream-rules.ts";
 
@@ -41,6 +42,7 @@ export function readSettings(file: ConfigFile) {
     sockets: readSocketBounds(file, BODY_BYTES_IN_FLIGHT_MAX),
     corsOrigins: file.http?.cors_origins,
     signUp: file.console?.sign_up ?? "invited",
+    signIn: readSignIn(file.console?.sign_in),
     payments: readPayments(file),
     recordings: readRecordingBounds(file),
     debugKeys: file.log?.debug_keys,

@@ -21,6 +21,8 @@ export class ApiError extends Error {
   readonly code: string;
   readonly requestId: string | undefined;
   readonly retryAfterS: number | undefined;
+  /** What the server asks for beside what was sent: "code" of an authenticator app. */
+  readonly asksFor: string | undefined;
   /** The whole body: a 409 has the row of the server as `current`. */
   readonly body: unknown;
 
@@ -31,6 +33,7 @@ export class ApiError extends Error {
     this.code = error?.code ?? (status === 0 ? "unreachable" : "internal_error");
     this.requestId = headers.get("x-request-id") ?? undefined;
     this.retryAfterS = Number(headers.get("retry-after")) || undefined;
+    this.asksFor = headers.get("x-tollgate-confirm") ?? undefined;
     this.body = body;
   }
 }

@@ -12,10 +12,12 @@ import * as paymentTables from "./tables/payments.ts";
 import * as peopleTables from "./tables/people.ts";
 import * as planTables from "./tables/plans.ts";
 import * as recordingTables from "./tables/recordings.ts";
+import * as signInTables from "./tables/sign-in-ways.ts";
 
 const DECLARED = {
   ...accountTables,
   ...peopleTables,
+  ...signInTables,
   ...consoleTables,
   ...paymentTables,
   ...planTables,

@@ -29,7 +29,7 @@ export interface LimiterMetrics {
 }
 
 /** How a sign-in at the console ended; `failed` is a fault of the service. */
-export type SignInResult = "accepted" | "wrong" | "throttled" | "failed";
+export type SignInResult = "accepted" | "wrong" | "code_needed" | "throttled" | "failed";
 
 /** Counts sign-ins at the console. */
 export interface SignInMetrics {
@@ -97,7 +97,7 @@ export function createMetrics(info: Labels = {}): Metrics {
   const requests = countRequests();
   const ledger = countLedger();
   const plans = countPlans();
-  const signIns: Record<SignInResult, number> = { accepted: 0, wrong: 0, throttled: 0, failed: 0 };
+  const signIns = { accepted: 0, wrong: 0, code_needed: 0, throttled: 0, failed: 0 };
   const printed = createPrinted(info, [
     ...limiterFamilies(state),
     ...upstream.families,

@@ -1,11 +1,11 @@
 /** The most files and lines of each room of folders. A raise says why, in its commit. */
 export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly lines: number }>> = {
-  cli: { files: 61, lines: 6750 },
+  cli: { files: 62, lines: 6750 },
   app: { files: 23, lines: 2500 },
   setup: { files: 6, lines: 900 },
-  config: { files: 39, lines: 4900 },
+  config: { files: 41, lines: 5050 },
   http: { files: 31, lines: 3900 },
-  "http/console": { files: 69, lines: 9800 },
+  "http/console": { files: 75, lines: 10650 },
   backup: { files: 5, lines: 850 },
   usage: { files: 11, lines: 1450 },
   forecast: { files: 5, lines: 850 },
@@ -18,7 +18,7 @@ export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly 
   exports: { files: 6, lines: 800 },
   mail: { files: 4, lines: 550 },
   delivery: { files: 3, lines: 500 },
-  accounts: { files: 55, lines: 7250 },
+  accounts: { files: 71, lines: 9400 },
   "ledger-grpc": { files: 30, lines: 4600 },
   "settlement-outbox": { files: 5, lines: 1150 },
   ledger: { files: 111, lines: 16300 },
@@ -33,11 +33,11 @@ export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly 
   tokens: { files: 6, lines: 550 },
   workers: { files: 3, lines: 200 },
   catalog: { files: 16, lines: 2000 },
-  db: { files: 30, lines: 3360 },
+  db: { files: 31, lines: 3480 },
   telemetry: { files: 16, lines: 2250 },
-  console: { files: 212, lines: 24650 },
+  console: { files: 225, lines: 25700 },
   clients: { files: 12, lines: 650 },
-  domain: { files: 32, lines: 2300 },
+  domain: { files: 34, lines: 2350 },
 };
 
 /** The most files of src that take part in one plain chat request. */

@@ -363,7 +363,15 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "time.ts",
       "workers/fair-queue.ts",
     ],
-    packages: ["better-auth", "drizzle-orm", "node:async_hooks", "node:crypto", "node:net"],
+    packages: [
+      "@simplewebauthn/server",
+      "better-auth",
+      "drizzle-orm",
+      "node:async_hooks",
+      "node:crypto",
+      "node:net",
+      "openid-client",
+    ],
   },
   "ledger-grpc": {
     holds: "server and client of the ledger over gRPC",
@@ -516,6 +524,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     holds: "the browser's console: pages, parts, its build",
     imports: [
       "clients",
+      "domain/console-path.ts",
       "domain/money.ts",
       "domain/recording-rules.ts",
       "domain/tiers.ts",
@@ -525,6 +534,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     packages: [
       "@base-ui/react",
       "@elysiajs/eden",
+      "@simplewebauthn/browser",
       "@tanstack/react-query",
       "@tanstack/react-router",
       "marked",
@@ -533,6 +543,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "node:zlib",
       "react",
       "react-dom",
+      "uqr",
     ],
   },
   clients: {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { safePath } from "../../src/console/entrance-links.ts";
 import { rangeOfTimes, readRangeSearch, resolveRange } from "../../src/console/ranges.ts";
 import { filters, parseSearch, printSearch, rangeAnd } from "../../src/console/search.ts";
+import { safePath } from "../../src/domain/console-path.ts";
 
 describe("the path after a sign-in", () => {
   test.each(["/", "/accounts/1/keys?state=active", "/accounts/1/requests?metadata=a%3Db"])(

@@ -25,6 +25,7 @@ import { PROVIDER_BLOCKS } from "./provider-blocks.ts";
 import { AUDIO_YAML, FEES_YAML } from "./provider-tool-blocks.ts";
 import { createReaderShell } from "./reader-shell.ts";
 import { ABILITIES_YAML, POOL_YAML } from "./routing-blocks.ts";
+import { PERSON_COMMANDS, SIGN_IN_YAML } from "./sign-in-blocks.ts";
 import { TIERS_YAML } from "./tier-blocks.ts";
 import { TUTORIAL_BLOCKS } from "./tutorial-blocks.ts";
 
@@ -114,6 +115,8 @@ test("every block of commands or code in the documentation is run by a test", ()
     ABILITIES_YAML,
     POOL_YAML,
     TIERS_YAML,
+    SIGN_IN_YAML,
+    PERSON_COMMANDS,
     EXPORTED_LINE,
     VERIFY_EXPORT,
     ...ATTRIBUTION_BLOCKS,

@@ -28,6 +28,7 @@ export function createBrowsers(parts: ConsoleParts) {
     return `198.51.${Math.floor(count / 250)}.${count % 250}`;
   };
   return (address = newAddress()): ConsoleBrowser => {
+    const others = new Map<string, string>();
     const browser = {
       cookie: "",
       lastSetCookie: "",
@@ -42,7 +43,9 @@ export function createBrowsers(parts: ConsoleParts) {
             headers: {
               "sec-fetch-site": "same-origin",
               "user-agent": "Test browser",
-              ...(browser.cookie ? { cookie: `${form}=${browser.cookie}` } : {}),
+              ...printCookies(
+                new Map([...others, ...(browser.cookie ? [[form, browser.cookie] as const] : [])]),
+              ),
               ...(body === undefined ? {} : { "content-type": "application/json" }),
               ...headers,
             },
@@ -51,7 +54,11 @@ export function createBrowsers(parts: ConsoleParts) {
           address,
         );
         for (const cookie of response.headers.getSetCookie()) {
-          if (!cookie.startsWith(`${form}=`)) continue;
+          if (!cookie.startsWith(`${form}=`)) {
+            const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(cookie) ?? [];
+            if (KEPT.test(name)) others.set(name, value);
+            continue;
+          }
           browser.lastSetCookie = cookie;
           browser.cookie = cookie.slice(form.length + 1).split(";", 1)[0] ?? "";
         }
@@ -63,6 +70,14 @@ export function createBrowsers(parts: ConsoleParts) {
     };
     return browser;
   };
+}
+
+/** The cookie of a begun sign-in. That of known devices is not kept: tests of throttles send it themselves. */
+const KEPT = /tollgate\.oidc$/;
+
+function printCookies(cookies: ReadonlyMap<string, string>): { cookie?: string } {
+  const pairs = [...cookies].filter(([, value]) => value !== "").map(([name, value]) => `${name}=${value}`);
+  return pairs.length === 0 ? {} : { cookie: pairs.join("; ") };
 }
 
 function cookieName(publicUrl: string): string {

@@ -7,6 +7,7 @@ test("every possible count is printed as 0 from the start", async () => {
   expect(ownOf(await createMetrics({ version: "1.2.3" }).print())).toEqual({
     'tollgate_build_info{version="1.2.3"}': 1,
     'tollgate_console_sign_ins_total{result="accepted"}': 0,
+    'tollgate_console_sign_ins_total{result="code_needed"}': 0,
     'tollgate_console_sign_ins_total{result="wrong"}': 0,
     'tollgate_console_sign_ins_total{result="throttled"}': 0,
     'tollgate_console_sign_ins_total{result="failed"}': 0,

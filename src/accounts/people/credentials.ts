@@ -1,10 +1,12 @@
 import { eq } from "drizzle-orm";
 import type { Database, Db } from "../../db/database.ts";
+import type { SignInRules } from "../../domain/sign-in-rules.ts";
 import { GatewayError } from "../../errors.ts";
 import { type Actor, type AuditActor, recordChange } from "../audit-trail.ts";
+import { requireSecondFactor } from "../second-factor/second-factor.ts";
 import { checkNewPassword } from "./passwords.ts";
 import { findPersonById, normaliseEmail, type Person } from "./people.ts";
-import { confirmSession, endResetLinks } from "./sessions.ts";
+import { confirmSession, endOpenedSession, endResetLinks } from "./sessions.ts";
 import type { SignIn, Visitor } from "./sign-in.ts";
 import type { Throttle } from "./throttle.ts";
 
@@ -25,6 +27,8 @@ export interface CredentialParts {
   readonly signIn: SignIn;
   readonly throttle: Throttle;
   readonly mails: MailOrders;
+  /** Returns how people may sign in. Default: by passwords alone. */
+  readonly rules?: () => SignInRules;
   readonly now: () => number;
 }
 
@@ -36,20 +40,38 @@ export interface SignedIn {
 
 /**
  * Signs a person in. Unknown addresses and wrong passwords cost one hash each and get the same answer. Rejects
- * with `wrong_password`, or `sign_in_throttled` after too many failures of an address or for an e-mail. Failures of
+ * with `wrong_password`, with `code_needed` for a person with a second factor, or with `sign_in_throttled` after too many failures of an address or for an e-mail. Failures of
  * strangers do not count against a browser that has signed the person in before.
  */
 export async function signInPerson(
-  { database, signIn, throttle }: CredentialParts,
+  parts: CredentialParts,
   visitor: Visitor,
-  given: { readonly email: string; readonly password: string },
+  given: { readonly email: string; readonly password: string; readonly code?: string | undefined },
 ): Promise<SignedIn> {
+  const { database, signIn, throttle } = parts;
   const email = normaliseEmail(given.email);
   const sender = await signIn.recognise(visitor, email);
   const attempt = { address: sender.address, subject: email, trusted: sender.trusted };
-  const { password } = given;
-  const opened = await throttle("sign-in", attempt, () => signIn.signIn(sender, { email, password }));
-  return { person: await requirePerson(database, opened.personId), cookies: opened.cookies };
+  const { password, code } = given;
+  const opened = await throttle("sign-in", attempt, async () => {
+    const opening = await signIn.signIn(sender, { email, password });
+    // The password alone opens nothing for a person with a second factor: its session is given to no one.
+    return requireSecondFactor(database, { personId: opening.personId, code }, parts.now()).then(
+      () => opening,
+      (fault: unknown) => endOpenedSession(database, opening.digest).then(() => Promise.reject(fault)),
+    );
+  });
+  const person = await requirePerson(database, opened.personId);
+  if (mayUsePassword(parts, person)) return { person, cookies: opened.cookies };
+  await endOpenedSession(database, opened.digest);
+  throw new GatewayError("not_permitted", {
+    message: "Sign in at your provider: passwords are not accepted.",
+  });
+}
+
+/** Whether a password opens a session: always, unless the file requires a provider and no command opened a door. */
+function mayUsePassword({ rules, now }: CredentialParts, { passwordUntilMs = 0 }: Person): boolean {
+  return !rules?.().requiresProvider || now() < passwordUntilMs;
 }
 
 /**
@@ -72,16 +94,22 @@ export async function changePassword(
   return throttle("sign-in", sender, () => signIn.changePassword(sender, { current, password }, followUp));
 }
 
-/** Records in the actor's session that the password was given just now. Rejects with `wrong_password`. */
+/**
+ * Records in the actor's session that the password was given just now, with a code where the person has a second factor.
+ * Rejects with `wrong_password` and `code_needed`.
+ */
 export async function confirmPassword(
   { database, signIn, throttle, now }: CredentialParts,
   visitor: Visitor,
-  { actor, password }: { actor: Actor; password: string },
+  { actor, password, code }: { actor: Actor; password: string; code?: string | undefined },
 ): Promise<void> {
   const { session } = actor;
   if (!session) throw new GatewayError("no_session");
   const sender = withSession(visitor, actor);
-  await throttle("sign-in", sender, () => signIn.verifyPassword(sender, password));
+  await throttle("sign-in", sender, async () => {
+    await signIn.verifyPassword(sender, password);
+    await requireSecondFactor(database, { personId: actor.id, code }, now());
+  });
   await confirmSession(database, session.id, now());
 }
 

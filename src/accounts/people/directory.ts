@@ -155,7 +155,9 @@ export async function setOperator(
       .returning({ id: people.id });
     const isOnly = operators.length === 1 && operators[0]?.id === personId;
     if (!isOperator && isOnly) throw new GatewayError("conflict", { message: ONE_OPERATOR });
-    const [changed] = await tx.update(people).set({ isOperator }).where(eq(people.id, personId)).returning();
+    // What a person decides, groups of a provider no longer take back.
+    const set = { isOperator, operatorIdentityId: null };
+    const [changed] = await tx.update(people).set(set).where(eq(people.id, personId)).returning();
     if (!changed) throw new GatewayError("unknown_item");
     const wasOperator = operators.some(({ id }) => id === personId);
     if (wasOperator === isOperator) return changed;

@@ -1,7 +1,9 @@
 import type { Database } from "../../db/database.ts";
+import { NO_SIGN_IN_RULES, type SignInRules } from "../../domain/sign-in-rules.ts";
 import type { Actor } from "../audit-trail.ts";
 import { digestOf } from "../keys/key.ts";
 import { findManagementKey } from "../keys/management-keys.ts";
+import { hasSecondFactor, isRequired } from "../second-factor/second-factor.ts";
 import { readCookieSecret } from "../shared-secret.ts";
 import { isActing } from "./operators.ts";
 import { cookieFormOf, isSigned, readSessionCookie } from "./session-cookie.ts";
@@ -12,6 +14,8 @@ export interface IdentifyParts {
   /** Returns the origin of the console, on which the name of the cookie depends. */
   readonly publicUrl: () => string;
   readonly now: () => number;
+  /** Returns how people may sign in. Default: by passwords alone. */
+  readonly rules?: () => SignInRules;
   /** Called when the time of last use could not be written. */
   onFault(error: unknown): void;
 }
@@ -23,7 +27,8 @@ export type Identify = (request: Request, address: string | undefined) => Promis
  * Creates the function that identifies callers. A session costs one query. Every request reads it anew, so that
  * an ended session, another role or another operator counts at once.
  */
-export function createIdentify({ database, publicUrl, now, onFault }: IdentifyParts): Identify {
+export function createIdentify(parts: IdentifyParts): Identify {
+  const { database, publicUrl, now, onFault, rules = () => NO_SIGN_IN_RULES } = parts;
   const readSecret = once(() => readCookieSecret(database));
   return async ({ headers }, address) => {
     const authorization = headers.get("authorization");
@@ -33,10 +38,28 @@ export function createIdentify({ database, publicUrl, now, onFault }: IdentifyPa
     if (!sent || !isSigned(sent, await readSecret())) return undefined;
     const nowMs = now();
     const session = await findSession(database, digestOf(sent.token), nowMs);
-    if (!session) return undefined;
+    if (!session || (rules().requiresProvider && !isOfProvider(session, nowMs))) return undefined;
     touchSession(database, session, nowMs).catch(onFault);
-    return actorOf(session, address, nowMs);
+    const actor = actorOf(session, address, nowMs);
+    return mayLackFactor(session) && isRequired(rules(), actor) ? withFactor(database, actor) : actor;
   };
+}
+
+/** Whether a provider opened the session, or an operator's door is open for its person. */
+function isOfProvider({ identityId, person }: Session, nowMs: number): boolean {
+  return identityId !== undefined || nowMs < (person.passwordUntilMs ?? 0);
+}
+
+/** Whether a password alone may have opened the session: providers ask for what they want, and passkeys for a person. */
+function mayLackFactor({ identityId, isByPasskey }: Session): boolean {
+  return identityId === undefined && !isByPasskey;
+}
+
+/** Marks the session of a person that must set up a second factor first. */
+async function withFactor(database: Database, actor: Actor): Promise<Actor> {
+  const { session } = actor;
+  if (!session || (await hasSecondFactor(database, actor.id))) return actor;
+  return { ...actor, session: { ...session, mustSetUpFactor: true } };
 }
 
 const BEARER = /^bearer[ \t]+(\S+)[ \t]*$/i;
@@ -53,17 +76,19 @@ async function identifyKey(
 
 /** The actor of a session. */
 function actorOf(session: Session, address: string | undefined, nowMs: number): Actor {
-  const { person, acting, confirmedAtMs } = session;
-  const { mustChangePassword } = person;
+  const { person, acting, confirmedAtMs, identityId } = session;
+  const { mustChangePassword, operatorIdentityId } = person;
+  // The operator's right by groups counts in sessions of their provider alone.
+  const isOperator = person.isOperator && (!operatorIdentityId || operatorIdentityId === identityId);
   return {
     kind: "person",
     id: person.id,
     name: person.email,
-    isOperator: person.isOperator,
+    isOperator,
     role: undefined,
     // A former operator does not act any more.
-    acting: person.isOperator && acting && isActing(acting, nowMs) ? acting : undefined,
-    session: { id: session.id, mustChangePassword, confirmedAtMs },
+    acting: isOperator && acting && isActing(acting, nowMs) ? acting : undefined,
+    session: { id: session.id, mustChangePassword, confirmedAtMs, identityId },
     address,
   };
 }

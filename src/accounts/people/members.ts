@@ -2,8 +2,9 @@ import { and, asc, countDistinct, eq, inArray, max } from "drizzle-orm";
 import type { Database, Db } from "../../db/database.ts";
 import { GatewayError } from "../../errors.ts";
 import { lockAccount } from "../accounts.ts";
-import { type Actor, type AuditActor, type Role, recordChange } from "../audit-trail.ts";
+import { type Actor, type AuditActor, isMoreThan, type Role, recordChange } from "../audit-trail.ts";
 import { endRightsOfMember } from "./left-rights.ts";
+import { isMemberNow } from "./people.ts";
 import { requireGiver } from "./present-rights.ts";
 import { deleteSessions } from "./sessions.ts";
 
@@ -12,7 +13,7 @@ import { deleteSessions } from "./sessions.ts";
  * operator who acts inside the account is `acting`, and every other person has the role of its membership.
  */
 export async function findRole(
-  { db, tables: { members } }: Database,
+  { db, tables }: Database,
   actor: Actor,
   { accountId, nowMs }: { readonly accountId: string; readonly nowMs: number },
 ): Promise<Role | "acting" | undefined> {
@@ -20,7 +21,8 @@ export async function findRole(
     if (actor.isOperator) return "owner";
     return actor.role?.accountId === accountId ? actor.role.role : undefined;
   }
-  const isMember = and(eq(members.accountId, accountId), eq(members.personId, actor.id));
+  const { members } = tables;
+  const isMember = and(eq(members.accountId, accountId), isMemberNow(tables, actor));
   const [member] = await db.select({ role: members.role }).from(members).where(isMember);
   if (member) return member.role;
   const { acting } = actor;
@@ -117,9 +119,6 @@ interface FewerRights extends MemberOf {
   readonly keysTo?: string | undefined;
 }
 
-/** From the least rights to the most. */
-const ROLES_UP: readonly Role[] = ["viewer", "developer", "owner"];
-
 /**
  * Changes the role of a member. More rights end its sessions; fewer count at once, and end what the member made by
  * the others. Rejects with `unknown_item`, with `conflict` when the account would have no owner left, with
@@ -135,7 +134,7 @@ export async function changeRole(
   await database.transact(async (tx) => {
     const before = await lockMember(database, tx, { accountId, personId });
     if (before === role) return;
-    const isMore = ROLES_UP.indexOf(role) > ROLES_UP.indexOf(before);
+    const isMore = isMoreThan(role, before);
     if (isMore) await requireGiver(database, tx, actor, accountId);
     if (before === "owner") await requireOtherOwner(database, tx, { accountId, personId });
     await tx.update(members).set({ role }).where(isMember(database, { accountId, personId }));

@@ -45,7 +45,9 @@ export async function createOperator(
   return database.transact(async (tx) => {
     const promoted = await promote(database, tx, { email, passwordHash }, nowMs);
     const attributes = { name, email, emailVerified: false, isOperator: true, mustChangePassword: true };
-    const person = promoted ?? (await insertPerson(database, tx, { ...attributes, passwordHash }, nowMs));
+    const { passwordUntilMs } = openDoor(nowMs);
+    const person =
+      promoted ?? (await insertPerson(database, tx, { ...attributes, passwordHash, passwordUntilMs }, nowMs));
     const action = promoted ? "operator.password_reset" : "operator.created";
     const change = { action, target: person.id, after: { email, is_operator: true } };
     await recordChange(database, tx, actor, change, nowMs);
@@ -59,6 +61,9 @@ export async function findOperators({ db, tables: { people } }: Database): Promi
   return (await db.select().from(people).where(eq(people.isOperator, true))).map(readPerson);
 }
 
+/** How long an operator's new password is accepted although the file requires another way to sign in. */
+const DOOR_MS = 24 * 60 * 60_000;
+
 /** Makes an existing person an operator with a new password. Returns `undefined` for an unknown e-mail. */
 async function promote(
   database: Database,
@@ -69,7 +74,7 @@ async function promote(
   const { people } = database.tables;
   const [row] = await tx
     .update(people)
-    .set({ isOperator: true, mustChangePassword: true, updatedAt: new Date(nowMs) })
+    .set({ isOperator: true, operatorIdentityId: null, mustChangePassword: true, ...openDoor(nowMs) })
     .where(eq(people.email, email))
     .returning();
   if (!row) return undefined;
@@ -77,6 +82,10 @@ async function promote(
   await deleteSessions(database, tx, { personId: row.id });
   await endResetLinks(database, tx, { personId: row.id });
   return readPerson(row);
+}
+
+function openDoor(nowMs: number) {
+  return { passwordUntilMs: nowMs + DOOR_MS, updatedAt: new Date(nowMs) };
 }
 
 async function addOwner(

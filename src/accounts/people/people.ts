@@ -1,5 +1,5 @@
-import { asc, eq } from "drizzle-orm";
-import type { Database, Db } from "../../db/database.ts";
+import { and, asc, eq, isNull, or } from "drizzle-orm";
+import type { Database, Db, Tables } from "../../db/database.ts";
 import { isMailAddress } from "../../domain/mail-address.ts";
 import { GatewayError } from "../../errors.ts";
 import type { Account } from "../accounts.ts";
@@ -15,15 +15,22 @@ export interface Person {
   readonly isOperator: boolean;
   /** Set with a one-time password, until it is replaced. */
   readonly mustChangePassword: boolean;
+  /** The identity whose groups made the person an operator, which counts in sessions of that identity alone. */
+  readonly operatorIdentityId: string | undefined;
+  /** Until when the password is accepted although the file requires another way to sign in. */
+  readonly passwordUntilMs: number | undefined;
 }
 
-interface NewPerson extends Omit<Person, "id"> {
+interface NewPerson extends Omit<Person, "id" | "operatorIdentityId" | "passwordUntilMs"> {
   /** Default: a new UUIDv7. */
   readonly id?: string | undefined;
-  readonly passwordHash: string;
+  /** `undefined` for a person who signs in at a provider. */
+  readonly passwordHash: string | undefined;
+  /** See {@link Person.passwordUntilMs}. */
+  readonly passwordUntilMs?: number | undefined;
 }
 
-/** Writes a person with a password in a transaction. Rejects with `conflict` when the e-mail is taken. */
+/** Writes a person in a transaction, with a password where one is given. Rejects with `conflict` when the e-mail is taken. */
 export async function insertPerson(
   { tables: { credentials, people } }: Database,
   tx: Db,
@@ -38,6 +45,7 @@ export async function insertPerson(
     .onConflictDoNothing()
     .returning();
   if (!row) throw new GatewayError("conflict");
+  if (passwordHash === undefined) return readPerson(row);
   // The sign-in library finds a password by these three columns.
   const credential = { accountId: id, providerId: "credential", userId: id, password: passwordHash };
   await tx.insert(credentials).values({ id: Bun.randomUUIDv7("hex", nowMs), ...credential, ...at });
@@ -110,22 +118,48 @@ interface Membership {
   readonly role: Role;
 }
 
-/** Lists the accounts that a person is a member of, by name. */
+/** Lists the accounts in which a signed-in person has a role, by name. */
 export async function listMemberships(
-  { db, tables: { accounts, members } }: Database,
-  personId: string,
+  { db, tables }: Database,
+  actor: Pick<AuditActor, "id" | "session">,
 ): Promise<readonly Membership[]> {
+  const { accounts, members } = tables;
   return db
     .select({ accountId: accounts.id, name: accounts.name, state: accounts.state, role: members.role })
     .from(members)
     .innerJoin(accounts, eq(accounts.id, members.accountId))
-    .where(eq(members.personId, personId))
+    .where(isMemberNow(tables, actor))
     .orderBy(asc(accounts.name), asc(accounts.id));
+}
+
+/**
+ * Selects the memberships that count for an actor. A role that groups of a provider gave counts in sessions of that
+ * identity alone: it would otherwise outlive the person's place in the group.
+ */
+export function isMemberNow(
+  { members }: Pick<Tables, "members">,
+  { id, session }: Pick<AuditActor, "id" | "session">,
+) {
+  const isOwn = isNull(members.identityId);
+  const { identityId } = session ?? {};
+  const isGiven = identityId === undefined ? isOwn : or(isOwn, eq(members.identityId, identityId));
+  return and(eq(members.personId, id), isGiven);
 }
 
 export function readPerson(row: Database["tables"]["people"]["$inferSelect"]): Person {
   const { id, name, email, emailVerified, isOperator, mustChangePassword } = row;
-  return { id, name, email, emailVerified, isOperator, mustChangePassword };
+  const operatorIdentityId = row.operatorIdentityId ?? undefined;
+  const passwordUntilMs = row.passwordUntilMs ?? undefined;
+  return {
+    id,
+    name,
+    email,
+    emailVerified,
+    isOperator,
+    mustChangePassword,
+    operatorIdentityId,
+    passwordUntilMs,
+  };
 }
 
 /**

@@ -3,6 +3,7 @@ import type { Database, Db } from "../../db/database.ts";
 import { GatewayError } from "../../errors.ts";
 import { lockAccount } from "../accounts.ts";
 import type { AuditActor } from "../audit-trail.ts";
+import { isMemberNow } from "./people.ts";
 
 /** Where something is made that outlives the request. */
 interface Place {
@@ -69,11 +70,12 @@ export async function requireGiver(
 }
 
 async function isMember(
-  { tables: { members } }: Database,
+  { tables }: Database,
   tx: Db,
   { actor, accountId, roles }: { actor: AuditActor; accountId: string; roles: Place["roles"] },
 ): Promise<boolean> {
-  const isRow = and(eq(members.accountId, accountId), eq(members.personId, actor.id));
+  const { members } = tables;
+  const isRow = and(eq(members.accountId, accountId), isMemberNow(tables, actor));
   const [member] = await tx.select({ role: members.role }).from(members).where(isRow);
   return roles.some((role) => role === member?.role);
 }

@@ -7,7 +7,7 @@ import { readCookieSecret } from "../shared-secret.ts";
 export const SESSION_S = 14 * 24 * 60 * 60;
 
 /** Name and attributes of a cookie. */
-interface CookieForm {
+export interface CookieForm {
   readonly name: string;
   readonly isSecure: boolean;
 }
@@ -46,6 +46,13 @@ export function isSigned({ token, signature }: SentCookie, secret: string): bool
   return sent.length === expected.length && timingSafeEqual(sent, expected);
 }
 
+/** Returns the value of a session's cookie: the form that the sign-in library reads. */
+export async function signToken(database: Database, token: string): Promise<string> {
+  const secret = await readCookieSecret(database);
+  const signature = createHmac("sha256", secret).update(token).digest("base64");
+  return encodeURIComponent(`${token}.${signature}`);
+}
+
 /** Prints the header that keeps a cookie for the time of a session, or removes it with `maxAgeS` 0. */
 export function printCookie(
   value: string,
@@ -58,7 +65,7 @@ export function printCookie(
 }
 
 /** Returns the value of the first cookie of a name: browsers send the one of the longest path first. */
-function findCookie(header: string, name: string): string | undefined {
+export function findCookie(header: string, name: string): string | undefined {
   for (const pair of header.split(";")) {
     const [key, ...rest] = pair.trim().split("=");
     if (key === name) return rest.join("=");

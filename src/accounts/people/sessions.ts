@@ -8,6 +8,8 @@ import { SESSION_S } from "./session-cookie.ts";
 /** `lastSeenAtMs` is at most this old while a session is in use, so that not each request writes. */
 const SEEN_EVERY_MS = 5 * 60_000;
 const SWEPT_MAX = 500;
+/** Visitors begin sign-ins at providers and by passkeys, each with a proof: more than one pass may be needed. */
+const SWEPT_PASSES_MAX = 20;
 /** Sessions of one person: browsers and scripts that sign in again and again would otherwise fill the table. */
 const SESSIONS_MAX = 20;
 
@@ -21,8 +23,12 @@ export interface Session {
   /** Up to 5 minutes old. */
   readonly lastSeenAtMs: number;
   readonly expiresAtMs: number;
-  /** When the password was last given in this session. */
+  /** When the person last gave a password or another proof in this session. */
   readonly confirmedAtMs: number | undefined;
+  /** The identity at a provider that opened the session. */
+  readonly identityId: string | undefined;
+  /** Whether a passkey opened the session. */
+  readonly isByPasskey: boolean;
   /** The account inside which an operator acts. The time may have passed. */
   readonly acting: { readonly accountId: string; readonly untilMs: number } | undefined;
 }
@@ -64,9 +70,9 @@ export async function touchSession(database: Database, session: Session, nowMs: 
   await update(database, session.id, { updatedAt: new Date(nowMs) });
 }
 
-/** Whether a session was renewed more than a day ago. */
-export function needsRenewal({ expiresAtMs }: Session, nowMs: number): boolean {
-  return expiresAtMs - nowMs < SESSION_S * 1_000 - DAY_MS;
+/** Whether a session was renewed more than a day ago. One of a provider ends, so that its groups are read again. */
+export function needsRenewal({ expiresAtMs, identityId }: Session, nowMs: number): boolean {
+  return identityId === undefined && expiresAtMs - nowMs < SESSION_S * 1_000 - DAY_MS;
 }
 
 /** Moves the expiry of a session to 14 days from now. */
@@ -75,7 +81,7 @@ export async function renewSession(database: Database, sessionId: string, nowMs:
   await update(database, sessionId, { expiresAt, updatedAt: new Date(nowMs) });
 }
 
-/** Records that the password was given in a session. */
+/** Records that the person gave a password or another proof in a session. */
 export async function confirmSession(database: Database, sessionId: string, nowMs: number): Promise<void> {
   await update(database, sessionId, { confirmedAtMs: nowMs });
 }
@@ -94,6 +100,16 @@ export async function endSession(
     const change = { action: "session.ended", target: personId, before: { session: sessionId } };
     await recordChange(database, tx, actor, change, nowMs);
     return true;
+  });
+}
+
+/** Ends a session that was opened by a first proof, and is not given to anyone without a second. */
+export async function endOpenedSession(
+  { transact, tables: { sessions } }: Database,
+  digest: string,
+): Promise<void> {
+  await transact(async (tx) => {
+    await tx.delete(sessions).where(eq(sessions.token, digest));
   });
 }
 
@@ -150,21 +166,31 @@ export async function endResetLinks(
   await tx.delete(proofs).where(eq(proofs.value, personId));
 }
 
-/** Deletes up to 500 expired sessions and 500 expired proofs. Returns how many there were. */
+/** Deletes expired sessions and proofs, at most 10,000 of each. Returns how many there were. */
 export async function sweepSessions(database: Database, nowMs: number): Promise<number> {
-  const { db, tables, transact } = database;
+  const { tables } = database;
   let swept = 0;
   for (const table of [tables.sessions, tables.proofs]) {
-    const isExpired = lt(table.expiresAt, new Date(nowMs));
-    const rows = await db.select({ id: table.id }).from(table).where(isExpired).limit(SWEPT_MAX);
-    const ids = rows.map(({ id }) => id);
-    if (ids.length === 0) continue;
-    await transact(async (tx) => {
-      await tx.delete(table).where(inArray(table.id, ids));
-    });
-    swept += ids.length;
+    for (let pass = 0; pass < SWEPT_PASSES_MAX; pass += 1) {
+      const count = await sweepTable(database, table, nowMs);
+      swept += count;
+      if (count < SWEPT_MAX) break;
+    }
   }
   return swept;
+}
+
+type SweptTable = Database["tables"]["sessions"] | Database["tables"]["proofs"];
+
+async function sweepTable({ db, transact }: Database, table: SweptTable, nowMs: number): Promise<number> {
+  const isExpired = lt(table.expiresAt, new Date(nowMs));
+  const rows = await db.select({ id: table.id }).from(table).where(isExpired).limit(SWEPT_MAX);
+  const ids = rows.map(({ id }) => id);
+  if (ids.length === 0) return 0;
+  await transact(async (tx) => {
+    await tx.delete(table).where(inArray(table.id, ids));
+  });
+  return ids.length;
 }
 
 type SessionRow = Database["tables"]["sessions"]["$inferSelect"];
@@ -192,6 +218,8 @@ function readSession({ session, person }: { session: SessionRow; person: PersonR
     lastSeenAtMs: session.updatedAt.getTime(),
     expiresAtMs: session.expiresAt.getTime(),
     confirmedAtMs: session.confirmedAtMs ?? undefined,
+    identityId: session.identityId ?? undefined,
+    isByPasskey: session.way === "passkey",
     acting: isActing ? { accountId: actingAccountId, untilMs: actingUntilMs } : undefined,
   };
 }

@@ -135,6 +135,7 @@ export function createSignIn(parts: SignInParts): SignIn {
       await asVisitor(visitor, call);
     },
     async mintReset(email) {
+      if (!(await mayReset(database, email))) return undefined;
       const { api } = await load();
       return mint(() => api.requestPasswordReset({ body: { email: printAlias(email) } }));
     },
@@ -258,6 +259,19 @@ function findSetCookie(headers: Headers, token: string): string {
   const cookie = headers.getSetCookie().find((each) => each.includes(`${COOKIE_NAME}=${token}.`));
   if (!cookie) throw new Error("A new session came without its cookie");
   return cookie;
+}
+
+/**
+ * Whether a link may set the password of an address: its person has a password, or has proven the address. A person who
+ * came from a provider may have claimed a foreign address there.
+ */
+async function mayReset({ db, tables }: Database, email: string): Promise<boolean> {
+  const { people, credentials } = tables;
+  const [person] = await db.select().from(people).where(eq(people.email, email));
+  if (!person || person.emailVerified) return person !== undefined;
+  const isOwn = eq(credentials.userId, person.id);
+  const passwords = await db.select({ id: credentials.id }).from(credentials).where(isOwn).limit(1);
+  return passwords.length > 0;
 }
 
 async function findResetPerson({ db, tables: { proofs } }: Database, token: string): Promise<string> {

@@ -1,4 +1,5 @@
 import type { Database, Db } from "../../db/database.ts";
+import type { SignInRules } from "../../domain/sign-in-rules.ts";
 import { GatewayError } from "../../errors.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { createAccount } from "../accounts.ts";
@@ -19,6 +20,8 @@ export interface SignUpParts {
   readonly mails: MailOrders;
   /** Returns who may sign up. */
   readonly policy: () => "open" | "invited" | "closed";
+  /** Returns how people may sign in. Default: by passwords alone. */
+  readonly rules?: () => SignInRules;
   readonly now: () => number;
 }
 
@@ -52,37 +55,66 @@ export async function signUp(parts: SignUpParts, visitor: Visitor, given: NewSig
   return { person, cookies };
 }
 
-function requireAdmission({ policy }: SignUpParts, { invitation }: NewSignUp): void {
+function requireAdmission({ policy, rules }: SignUpParts, { invitation }: NewSignUp): void {
+  if (rules?.().requiresProvider) throw new GatewayError("not_permitted");
   const isAdmitted = policy() === "open" || (policy() === "invited" && invitation !== undefined);
   if (!isAdmitted) throw new GatewayError("not_permitted");
 }
 
 async function create(parts: SignUpParts, visitor: Visitor, given: NewSignUp): Promise<void> {
   const { database, passwords, now } = parts;
-  const { email, name, invitation } = given;
+  const { email, invitation } = given;
   // A wrong invitation and a taken address are found before the hash, which is the costly part.
   if (invitation !== undefined) await requireInvitation(database, { invitation, email }, now());
   if (await findPerson(database, email)) throw new GatewayError("conflict");
   const passwordHash = await passwords.hash(given.password, hashCallerOf(visitor));
-  const nowMs = now();
-  const id = Bun.randomUUIDv7("hex", nowMs);
-  const actor: AuditActor = { kind: "person", id, name: email, address: visitor.address };
+  const id = Bun.randomUUIDv7("hex", now());
+  await createPerson(parts, visitor, { ...given, id, passwordHash, isEmailVerified: false });
+}
+
+/** A person to be created, who signs in by a password or at a provider. */
+export interface NewPersonOfOwn extends Omit<NewSignUp, "password"> {
+  readonly id: string;
+  readonly passwordHash: string | undefined;
+  readonly isEmailVerified: boolean;
+  /** Whether the person gets no account of its own, although it brings no invitation. */
+  readonly hasRights?: boolean | undefined;
+  /** Runs in the transaction that creates the person. */
+  readonly created?: ((tx: Db, actor: AuditActor) => Promise<void>) | undefined;
+}
+
+/**
+ * Creates a person in one transaction, with an account of its own, or with a membership by its invitation. An address
+ * that is not proven gets a mail. Rejects with `conflict` for a taken e-mail, and `unknown_item` for an invitation that is not open.
+ */
+export async function createPerson(
+  parts: Pick<SignUpParts, "database" | "ledger" | "mails" | "now">,
+  { address }: Visitor,
+  given: NewPersonOfOwn,
+): Promise<void> {
+  const { database } = parts;
+  const { id, email, name, invitation, isEmailVerified: emailVerified, passwordHash } = given;
+  const nowMs = parts.now();
+  const actor: AuditActor = { kind: "person", id, name: email, address };
   const insert = async (tx: Db) => {
-    const flags = { emailVerified: false, isOperator: false, mustChangePassword: false };
+    const flags = { emailVerified, isOperator: false, mustChangePassword: false };
     await insertPerson(database, tx, { id, name, email, ...flags, passwordHash }, nowMs);
     const change = { action: "person.created", target: id, after: { name, email } };
     await recordChange(database, tx, actor, change, nowMs);
+    await given.created?.(tx, actor);
   };
-  if (invitation === undefined) {
-    const order = { template: "email_verification", address: email, data: {} } as const;
-    const insertUnproven = async (tx: Db) => {
-      await insert(tx);
-      await parts.mails.enqueue(tx, order);
-    };
-    return createOwnAccount(parts, given, { id, actor, insert: insertUnproven });
+  const order = { template: "email_verification", address: email, data: {} } as const;
+  const isProven = emailVerified || invitation !== undefined;
+  const insertWithMail = async (tx: Db) => {
+    await insert(tx);
+    if (!isProven) await parts.mails.enqueue(tx, order);
+  };
+  if (invitation === undefined && !given.hasRights) {
+    return createOwnAccount(parts, given, { id, actor, insert: insertWithMail });
   }
   await database.transact(async (tx) => {
-    await insert(tx);
+    await insertWithMail(tx);
+    if (invitation === undefined) return;
     await acceptInvitation(database, tx, { token: invitation, person: { id, email }, actor, nowMs });
   });
 }
@@ -95,8 +127,8 @@ interface Founder {
 
 /** A name that the person did not choose itself may be taken: it then gets a few letters more. */
 async function createOwnAccount(
-  parts: SignUpParts,
-  { name, email, accountName }: NewSignUp,
+  parts: Pick<SignUpParts, "database" | "ledger" | "now">,
+  { name, email, accountName }: Omit<NewSignUp, "password">,
   { id, actor, insert }: Founder,
 ): Promise<void> {
   const create = (free: string) =>

@@ -26,6 +26,8 @@ const RULES = {
   account: { perAddress: 10, perSubject: 5, forgetsSuccess: false },
   /** Requests that order a mail. */
   mail: { perAddress: 5, perSubject: 3, forgetsSuccess: false },
+  /** Sign-ins that are begun at a provider, each with a row. */
+  provider: { perAddress: 60, perSubject: 60, forgetsSuccess: false },
   /** Secrets that a caller may try to guess: tokens of mails, redeem codes, shared links. */
   guess: { perAddress: 20, perSubject: 20, forgetsSuccess: true },
   /** Bodies that the console refuses, and those of an address that are being read. */

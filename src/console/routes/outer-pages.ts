@@ -7,7 +7,7 @@ export const entrancePages = [
   createRoute({
     getParentRoute: () => entrance,
     path: "/sign-in",
-    validateSearch: filters("next", "ended"),
+    validateSearch: filters("next", "ended", "problem"),
     component: lazyPart(() => import("../pages/entrance/sign-in-page.tsx"), "SignInPage"),
   }),
   createRoute({
@@ -41,6 +41,18 @@ export const entrancePages = [
     path: "/change-password",
     validateSearch: filters("next"),
     component: lazyPart(() => import("../pages/entrance/password-pages.tsx"), "ChangePasswordPage"),
+  }),
+  createRoute({
+    getParentRoute: () => entrance,
+    path: "/second-factor",
+    validateSearch: filters("next"),
+    component: lazyPart(() => import("../pages/entrance/second-factor-page.tsx"), "SecondFactorPage"),
+  }),
+  createRoute({
+    getParentRoute: () => entrance,
+    path: "/confirmed",
+    validateSearch: filters("problem"),
+    component: lazyPart(() => import("../pages/entrance/confirmed-page.tsx"), "ConfirmedPage"),
   }),
 ];
 export const shared = createRoute({

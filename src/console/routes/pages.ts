@@ -167,6 +167,7 @@ export const ownPages = [
   createRoute({
     getParentRoute: () => shell,
     path: "/profile",
+    validateSearch: filters("problem"),
     component: lazyPart(() => import("../pages/profile/profile-page.tsx"), "ProfilePage"),
   }),
   createRoute({

@@ -28,6 +28,9 @@ export const shell = createRoute({
     if (me.must_change_password) {
       throw redirect({ to: "/change-password", search: { next: location.href } });
     }
+    if (me.must_set_up_second_factor) {
+      throw redirect({ to: "/second-factor", search: { next: location.href } });
+    }
     const view = preload ? undefined : recallView(location);
     if (view) throw redirect({ to: location.pathname, search: view, replace: true } as never);
     return { me };

@@ -33,6 +33,7 @@ import receiptItems from "./migrations/0028_receipt_items.sql" with { type: "tex
 import routeHours from "./migrations/0029_route_hours.sql" with { type: "text" };
 import recordings from "./migrations/0030_recordings.sql" with { type: "text" };
 import keysPaidTools from "./migrations/0031_keys_paid_tools.sql" with { type: "text" };
+import signInWays from "./migrations/0032_sign_in_ways.sql" with { type: "text" };
 
 /**
  * Every migration in order. Generated migrations are added by hand; a test compares this list with the
@@ -71,6 +72,7 @@ export const MIGRATIONS: readonly string[] = [
   routeHours,
   recordings,
   keysPaidTools,
+  signInWays,
 ];
 
 /** The id of the advisory lock of transactions that change the schema: an arbitrary number. */

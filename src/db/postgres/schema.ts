@@ -8,6 +8,7 @@ import * as paymentTables from "../tables/payments.ts";
 import * as peopleTables from "../tables/people.ts";
 import * as planTables from "../tables/plans.ts";
 import * as recordingTables from "../tables/recordings.ts";
+import * as signInTables from "../tables/sign-in-ways.ts";
 import * as usageTables from "../tables/usage.ts";
 import { POSTGRES_COLUMNS } from "./columns.ts";
 
@@ -28,6 +29,7 @@ export const {
   sharedValues,
   leases,
 } = declareTables(peopleTables, POSTGRES_COLUMNS);
+export const { identities, passkeys, secondFactors } = declareTables(signInTables, POSTGRES_COLUMNS);
 export const {
   mails,
   redeemCodes,

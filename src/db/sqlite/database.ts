@@ -36,6 +36,7 @@ import receiptItems from "./migrations/0029_receipt_items.sql" with { type: "tex
 import routeHours from "./migrations/0030_route_hours.sql" with { type: "text" };
 import recordings from "./migrations/0031_recordings.sql" with { type: "text" };
 import keysPaidTools from "./migrations/0032_keys_paid_tools.sql" with { type: "text" };
+import signInWays from "./migrations/0033_sign_in_ways.sql" with { type: "text" };
 
 /** Milliseconds that a write outside the ledger waits for a lock. The ledger's connection never waits. */
 const BUSY_MS = 2_000;
@@ -159,6 +160,7 @@ export const MIGRATIONS: readonly string[] = [
   routeHours,
   recordings,
   keysPaidTools,
+  signInWays,
 ];
 
 /**

@@ -6,6 +6,7 @@ import * as paymentTables from "../tables/payments.ts";
 import * as peopleTables from "../tables/people.ts";
 import * as planTables from "../tables/plans.ts";
 import * as recordingTables from "../tables/recordings.ts";
+import * as signInTables from "../tables/sign-in-ways.ts";
 import * as usageTables from "../tables/usage.ts";
 import { declareTables, SQLITE_COLUMNS } from "./columns.ts";
 export const { accounts, apiKeys, tagValues, runs, gateways, instance, projects } = declareTables(
@@ -25,6 +26,7 @@ export const {
   sharedValues,
   leases,
 } = declareTables(peopleTables, SQLITE_COLUMNS);
+export const { identities, passkeys, secondFactors } = declareTables(signInTables, SQLITE_COLUMNS);
 export const {
   mails,
   redeemCodes,

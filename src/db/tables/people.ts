@@ -14,6 +14,10 @@ export const people = (t: Columns) =>
     isOperator: t.flag("is_operator").notNull().default(false),
     /** Set with a one-time password: every other action then requires a new password first. */
     mustChangePassword: t.flag("must_change_password").notNull().default(false),
+    /** The identity whose groups made the person an operator. Null where a person or a command did. */
+    operatorIdentityId: t.text("operator_identity_id"),
+    /** Until when the password is accepted although the file requires another way to sign in. */
+    passwordUntilMs: t.whole("password_until_ms"),
   });
 
 /** Sessions. `token` is the SHA-256 of the cookie's token in hex. */
@@ -34,6 +38,10 @@ export const sessions = (t: Columns) =>
       /** The account inside which an operator acts, until `actingUntilMs`. */
       actingAccountId: t.text("acting_account_id"),
       actingUntilMs: t.whole("acting_until_ms"),
+      /** The identity that opened the session. Null for passwords and passkeys. */
+      identityId: t.text("identity_id"),
+      /** What opened the session, where neither a password nor a provider did. */
+      way: t.text("way").$type<"passkey">(),
     },
     (table) => [t.index("sessions_user").on(table.userId)],
   );
@@ -60,7 +68,10 @@ export const credentials = (t: Columns) =>
     (table) => [t.index("credentials_user").on(table.userId)],
   );
 
-/** Proofs of an e-mail address: password resets and verifications. `identifier` is a digest. */
+/**
+ * Proofs that are given once: password resets, verified addresses, begun sign-ins at providers, challenges of passkeys.
+ * `identifier` is a digest.
+ */
 export const proofs = (t: Columns) =>
   t.createTable(
     "proofs",
@@ -84,6 +95,8 @@ export const members = (t: Columns) =>
       personId: t.text("person_id").notNull(),
       role: t.text("role").$type<"owner" | "developer" | "viewer">().notNull(),
       createdAtMs: t.whole("created_at_ms").notNull(),
+      /** The identity whose groups gave the role. Null where a person did. */
+      identityId: t.text("identity_id"),
     },
     (table) => [
       t.primaryKey({ columns: [table.accountId, table.personId] }),

@@ -1,11 +1,14 @@
 import type { ForgetEndUser } from "../../accounts/attribution/forget.ts";
 import type { Actor } from "../../accounts/audit-trail.ts";
+import type { ProviderSignInParts } from "../../accounts/oidc/admission.ts";
+import type { PasskeyParts } from "../../accounts/passkeys/passkeys.ts";
 import type { CredentialParts } from "../../accounts/people/credentials.ts";
 import type { SignUpParts } from "../../accounts/people/sign-up.ts";
 import type { Throttle } from "../../accounts/people/throttle.ts";
 import type { Database } from "../../db/database.ts";
 import type { Company } from "../../domain/company.ts";
 import type { Plan } from "../../domain/plan.ts";
+import type { SignInRules } from "../../domain/sign-in-rules.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
 import type { AuditReport } from "../../ledger/audit/audit.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
@@ -26,6 +29,8 @@ export interface ConsoleSettings {
   readonly publicUrl: string;
   /** Follows the configuration file. */
   readonly signUp: "open" | "invited" | "closed";
+  /** How people may sign in; follows the configuration file. Default: by passwords alone. */
+  readonly signIn?: SignInRules | undefined;
   /** Days of a refund to a credit that has ended; follows the configuration file. Default: the ledger's 7. */
   readonly refundCreditDays?: number | undefined;
   /** The plans that accounts may be subscribed to. Follows the configuration file. Default: none. */
@@ -71,6 +76,8 @@ export interface ConsoleParts {
   readonly credentials: CredentialParts;
   readonly signIns: SignInMetrics;
   readonly signUps: SignUpParts;
+  readonly providerSignIns: ProviderSignInParts;
+  readonly passkeys: PasskeyParts;
   /** Answers paths outside of the API: the console's page and its assets. */
   pages(request: Request): Promise<Response>;
   /** Aborted when the process begins to stop: endless streams then end, because the stop waits for them. */

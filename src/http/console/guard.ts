@@ -115,7 +115,8 @@ async function decide(
   if (permission.scope === "public") return { actor, access: undefined };
   if (!actor) throw new GatewayError("no_session");
   const isAllowed = permission.scope === "self" && permission.allowsOneTimePassword;
-  if (actor.session?.mustChangePassword && !isAllowed) throw new GatewayError("not_permitted");
+  const { mustChangePassword = false, mustSetUpFactor = false } = actor.session ?? {};
+  if ((mustChangePassword || mustSetUpFactor) && !isAllowed) throw new GatewayError("not_permitted");
   if (permission.scope === "self") return { actor, access: undefined };
   if (permission.scope === "operator") {
     if (!actor.isOperator) throw new GatewayError("not_permitted");

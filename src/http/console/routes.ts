@@ -31,7 +31,11 @@ import { contextOf } from "./request-context.ts";
 import { refusalsRoutes } from "./requests/refusals.ts";
 import { requestsRoutes } from "./requests/routes.ts";
 import { meRoutes, mySessionsRoutes } from "./session/me.ts";
+import { passkeysRoutes } from "./session/passkeys.ts";
+import { providersRoutes } from "./session/providers.ts";
+import { secondFactorRoutes } from "./session/second-factor.ts";
 import { signInRoutes } from "./session/sign-in.ts";
+import { signInWaysRoutes } from "./session/sign-in-ways.ts";
 import { sharedLinksRoutes } from "./shared-links.ts";
 import { subscriptionCommandsRoutes, subscriptionsRoutes } from "./subscriptions/routes.ts";
 import { teamRoutes } from "./team.ts";
@@ -81,8 +85,9 @@ export function createConsoleApi(parts: ConsoleParts) {
 /** The routes of the console's API, for its client. */
 export type ConsoleApi = ReturnType<typeof createConsoleApi>;
 
-/** Marks a 403 after which the web app asks for the password and repeats the request. */
+/** Marks a refusal after which the web app asks for a proof, or for a code beside the password, and repeats the request. */
 function extraHeaders({ kind }: GatewayError): Record<string, string> {
+  if (kind === "code_needed") return { "x-tollgate-confirm": "code" };
   return kind === "not_confirmed" ? { "x-tollgate-confirm": "password" } : {};
 }
 
@@ -119,5 +124,12 @@ function operatorRoutes(parts: ConsoleParts) {
 
 /** Routes of people: sign-in, their own sessions, password and e-mail. */
 function sessionRoutes(parts: ConsoleParts) {
-  return new Elysia().use(signInRoutes(parts)).use(meRoutes(parts)).use(mySessionsRoutes(parts));
+  return new Elysia()
+    .use(signInRoutes(parts))
+    .use(providersRoutes(parts))
+    .use(passkeysRoutes(parts))
+    .use(meRoutes(parts))
+    .use(mySessionsRoutes(parts))
+    .use(secondFactorRoutes(parts))
+    .use(signInWaysRoutes(parts));
 }

@@ -38,6 +38,8 @@ export function listPages(world: World, furniture: Furniture): readonly ListedPa
     ...of("visitor", "", {
       "sign-in": "/console/sign-in",
       "sign-in-refused": ["/console/sign-in", signInWrongly],
+      "sign-in-problem": "/console/sign-in?problem=no_account",
+      confirmed: "/console/confirmed?problem=not_fresh",
       "sign-up": "/console/sign-up",
       forgot: "/console/forgot",
       reset: "/console/reset?token=unknown",
@@ -128,6 +130,8 @@ export function listPages(world: World, furniture: Furniture): readonly ListedPa
     }),
     ...of("owner", "/console", {
       profile: "/profile",
+      "profile-second-factor": ["/profile", press(/^Set up$/)],
+      "second-factor": "/second-factor",
       "profile-account": ["/profile", press(/^New account$/)],
       "not-in-account": `/accounts/${world.northwind.accountId}/usage`,
       "api-docs": "/api/docs",

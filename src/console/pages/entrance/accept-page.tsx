@@ -6,9 +6,10 @@ import { forgetToken, takeToken } from "../../entrance-links.ts";
 import { Button, ButtonLink } from "../../parts/button.tsx";
 import { Failure } from "../../parts/field.tsx";
 import { Skeleton } from "../../parts/loaded.tsx";
-import { meQuery, useMeIfSignedIn } from "../../session.ts";
+import { meQuery, setupQuery, useMeIfSignedIn } from "../../session.ts";
 import { EntranceHead, EntranceLinks, EntranceStack } from "../../shell/entrance.tsx";
 import { useAction } from "../../use-action.ts";
+import { ProviderButtons } from "./provider-buttons.tsx";
 
 type Invitation = Awaited<ReturnType<typeof fetchInvitation>>;
 
@@ -37,6 +38,7 @@ export function AcceptPage() {
 
 function Steps({ token, invitation }: { readonly token: string; readonly invitation: Invitation }) {
   const me = useMeIfSignedIn();
+  const { data: setup } = useQuery(setupQuery);
   const navigate = useNavigate();
   const queryClient = useQueryClient();
   const accept = useAction({
@@ -62,14 +64,22 @@ function Steps({ token, invitation }: { readonly token: string; readonly invitat
     );
   }
   const next = "/accept";
-  return invitation.has_person ? (
-    <ButtonLink look="primary" to="/sign-in" search={{ next }}>
-      Sign in to accept
-    </ButtonLink>
-  ) : (
-    <ButtonLink look="primary" to="/sign-up" search={{ email: invitation.email }}>
-      Create your sign-in
-    </ButtonLink>
+  if (invitation.has_person) {
+    return (
+      <ButtonLink look="primary" to="/sign-in" search={{ next }}>
+        Sign in to accept
+      </ButtonLink>
+    );
+  }
+  return (
+    <EntranceStack>
+      {setup?.passwords !== false && (
+        <ButtonLink look="primary" to="/sign-up" search={{ email: invitation.email }}>
+          Create your sign-in
+        </ButtonLink>
+      )}
+      <ProviderButtons invitation={token} />
+    </EntranceStack>
   );
 }
 

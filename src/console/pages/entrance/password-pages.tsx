@@ -1,8 +1,9 @@
 import { type QueryClient, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate, useRouter } from "@tanstack/react-router";
 import { useState } from "react";
+import { safePath } from "../../../domain/console-path.ts";
 import { ApiError, api, call } from "../../api.ts";
-import { forgetToken, safePath, takeToken } from "../../entrance-links.ts";
+import { forgetToken, takeToken } from "../../entrance-links.ts";
 import { Button } from "../../parts/button.tsx";
 import { Failure, Field, Form, readForm } from "../../parts/field.tsx";
 import { NewPasswordField } from "../../parts/typed-fields.tsx";

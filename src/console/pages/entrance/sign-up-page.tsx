@@ -1,8 +1,9 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link, useRouter } from "@tanstack/react-router";
 import { useState } from "react";
+import { safePath } from "../../../domain/console-path.ts";
 import { api, call } from "../../api.ts";
-import { safePath, takeToken } from "../../entrance-links.ts";
+import { takeToken } from "../../entrance-links.ts";
 import { Button } from "../../parts/button.tsx";
 import { Failure, Field, Form, readForm } from "../../parts/field.tsx";
 import { Skeleton } from "../../parts/loaded.tsx";
@@ -10,6 +11,7 @@ import { NewPasswordField } from "../../parts/typed-fields.tsx";
 import { meQuery, setupQuery } from "../../session.ts";
 import { EntranceHead, EntranceLinks } from "../../shell/entrance.tsx";
 import { useAction } from "../../use-action.ts";
+import { ProviderButtons } from "./provider-buttons.tsx";
 
 const route = getRouteApi("/entrance/sign-up");
 
@@ -68,6 +70,7 @@ export function SignUpPage() {
           Create
         </Button>
       </Form>
+      <ProviderButtons next={next} invitation={invitation === "" ? undefined : invitation} />
       <EntranceLinks>
         <Link to="/sign-in" search={next ? { next } : {}}>
           Sign in instead

@@ -13,19 +13,23 @@ import { PageHeader } from "../../parts/page-header.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { NewPasswordField } from "../../parts/typed-fields.tsx";
 import { titleOf } from "../../queries/account.ts";
+import { signInWaysQuery } from "../../queries/sign-in-ways.ts";
 import { type Me, meQuery, setupQuery, useMe } from "../../session.ts";
 import { useAction } from "../../use-action.ts";
 import styles from "./profile.module.css";
 import { Sessions } from "./sessions.tsx";
+import { SignInWays } from "./sign-in-ways.tsx";
 
 /** The person's own name, password, sessions and accounts. */
 export function ProfilePage() {
   const { person } = useMe();
+  const { data: ways } = useQuery(signInWaysQuery());
   return (
     <div className={styles.page}>
       <PageHeader title="Profile" note={person.email} />
       <Details />
-      <Password />
+      {ways?.password !== false && <Password />}
+      <SignInWays />
       <Sessions />
       <Accounts />
     </div>

@@ -28,7 +28,15 @@ import type { ConsoleSettings } from "../console-parts.ts";
 import { createGuard, type GuardParts, isConfirmed } from "../guard.ts";
 import { visitorOf } from "../request-context.ts";
 import { id, nothing } from "../shapes.ts";
-import { meShape, nameField, passwordField, personShape, printPerson, sessionShape } from "./shapes.ts";
+import {
+  codeField,
+  meShape,
+  nameField,
+  passwordField,
+  personShape,
+  printPerson,
+  sessionShape,
+} from "./shapes.ts";
 
 interface Parts extends GuardParts {
   readonly settings: ConsoleSettings;
@@ -84,13 +92,13 @@ export function meRoutes(parts: Parts) {
     .post(
       "/me/confirm",
       async ({ request, actor, body }) => {
-        await confirmPassword(credentials, visitorOf(request), { actor, password: body.password });
+        await confirmPassword(credentials, visitorOf(request), { actor, ...body });
         return {};
       },
       {
         summary: "Give the password again, for steps that ask for a fresh one",
-        needsSession: true,
-        body: t.Object({ password: passwordField }),
+        needsPassword: true,
+        body: t.Object({ password: passwordField, code: t.Optional(codeField) }),
         response: nothing,
       },
     )
@@ -110,12 +118,13 @@ async function printMe({ database, now }: Parts, actor: Actor) {
   const person = await findPersonById(database, actor.id);
   if (!person) throw new GatewayError("not_permitted");
   const [memberships, acting] = await Promise.all([
-    listMemberships(database, person.id),
+    listMemberships(database, actor),
     printActing(database, actor),
   ]);
   return {
-    person: printPerson(person),
+    person: { ...printPerson(person), is_operator: actor.isOperator },
     must_change_password: person.mustChangePassword,
+    must_set_up_second_factor: actor.session?.mustSetUpFactor ?? false,
     confirmed: isConfirmed(actor, now()),
     accounts: memberships.map(({ accountId, name, state, role }) => ({ id: accountId, name, state, role })),
     acting,
@@ -145,7 +154,7 @@ async function renew(parts: Parts, request: Request, actor: Actor): Promise<stri
 }
 
 /** Returns the session of an actor. Throws `not_permitted` for a management key. */
-function requireSession({ session }: Actor): SessionState {
+export function requireSession({ session }: Pick<Actor, "session">): SessionState {
   if (!session) throw new GatewayError("not_permitted");
   return session;
 }

@@ -6,6 +6,8 @@ import { id, roleName, time } from "../shapes.ts";
 export const emailField = t.String({ minLength: 3, maxLength: 254 });
 /** A password as it is sent: its length in characters is checked after normalisation. */
 export const passwordField = t.String({ minLength: 1, maxLength: 1024 });
+/** A code of an authenticator app, or a recovery code. */
+export const codeField = t.String({ minLength: 6, maxLength: 40 });
 export const tokenField = t.String({ minLength: 1, maxLength: 2048 });
 /** A name of a person or an account, without control characters. */
 export const nameField = t.String({
@@ -33,7 +35,9 @@ const actingShape = t.Object({
 export const meShape = t.Object({
   person: personShape,
   must_change_password: t.Boolean(),
-  /** Whether the password was given in the last 15 minutes. */
+  /** Whether a second factor must be set up before anything else. */
+  must_set_up_second_factor: t.Boolean(),
+  /** Whether a password or another proof was given in the last 15 minutes. */
   confirmed: t.Boolean(),
   accounts: t.Array(
     t.Object({
@@ -63,6 +67,12 @@ export const setupShape = t.Object({
   public_url: t.String(),
   version: t.String(),
   demo_only: t.Boolean(),
+  /** Providers at which people may sign in. */
+  providers: t.Array(t.Object({ id: t.String(), name: t.String() })),
+  /** Whether passwords are accepted; those of operators always may be, by the command line. */
+  passwords: t.Boolean(),
+  /** Whether passkeys are accepted, and browsers have them at this address. */
+  passkeys: t.Boolean(),
 });
 
 export function printPerson({ id, name, email, emailVerified, isOperator }: Person) {

@@ -1,16 +1,17 @@
 import { Elysia, t } from "elysia";
 import type { Actor } from "../../../accounts/audit-trail.ts";
+import { hasPasskeys } from "../../../accounts/passkeys/passkeys.ts";
 import {
   type CredentialParts,
   orderPasswordReset,
   resetPassword,
-  type SignedIn,
   signInPerson,
   verifyEmail,
 } from "../../../accounts/people/credentials.ts";
 import { cookieFormOf, printCookie } from "../../../accounts/people/session-cookie.ts";
 import { endSession } from "../../../accounts/people/sessions.ts";
 import { type SignUpParts, signUp } from "../../../accounts/people/sign-up.ts";
+import { NO_SIGN_IN_RULES } from "../../../domain/sign-in-rules.ts";
 import { VERSION } from "../../../domain/version.ts";
 import { type Cause, GatewayError } from "../../../errors.ts";
 import type { SignInMetrics, SignInResult } from "../../../telemetry/metrics.ts";
@@ -19,6 +20,7 @@ import { createGuard, type GuardParts } from "../guard.ts";
 import { visitorOf } from "../request-context.ts";
 import { nothing } from "../shapes.ts";
 import {
+  codeField,
   emailField,
   nameField,
   passwordField,
@@ -61,7 +63,7 @@ function sessionRoutes(parts: Parts) {
       {
         summary: "Sign in by e-mail and password",
         isPublic: true,
-        body: t.Object({ email: emailField, password: passwordField }),
+        body: t.Object({ email: emailField, password: passwordField, code: t.Optional(codeField) }),
         response: t.Object({ person: personShape, must_change_password: t.Boolean() }),
       },
     )
@@ -144,7 +146,10 @@ function mailedTokenRoutes(parts: Parts) {
 }
 
 /** Counts a sign-in by its result, and passes the result on. */
-async function countSignIn(metrics: SignInMetrics, signingIn: Promise<SignedIn>): Promise<SignedIn> {
+export async function countSignIn<Result>(
+  metrics: SignInMetrics,
+  signingIn: Promise<Result>,
+): Promise<Result> {
   try {
     const signedIn = await signingIn;
     metrics.signedIn("accepted");
@@ -158,10 +163,12 @@ async function countSignIn(metrics: SignInMetrics, signingIn: Promise<SignedIn>)
 
 const SIGN_IN_RESULTS: Partial<Record<Cause, SignInResult>> = {
   wrong_password: "wrong",
+  code_needed: "code_needed",
   sign_in_throttled: "throttled",
 };
 
 function printSetup({ settings }: Parts) {
+  const { providers, requiresProvider } = settings.signIn ?? NO_SIGN_IN_RULES;
   return {
     sign_up: settings.signUp,
     has_mail: settings.mail !== undefined,
@@ -169,6 +176,9 @@ function printSetup({ settings }: Parts) {
     public_url: settings.publicUrl,
     version: VERSION,
     demo_only: settings.isDemoOnly,
+    providers: providers.map(({ id, name }) => ({ id, name })),
+    passwords: !requiresProvider,
+    passkeys: !requiresProvider && hasPasskeys(settings.publicUrl),
   };
 }
 

@@ -1,0 +1,152 @@
+import { Elysia, t } from "elysia";
+import type { Actor } from "../../../accounts/audit-trail.ts";
+import type { ProviderSignInParts } from "../../../accounts/oidc/admission.ts";
+import { removeFlowCookie } from "../../../accounts/oidc/flows.ts";
+import { beginAtProvider, type Finished, finishAtProvider } from "../../../accounts/oidc/provider-sign-in.ts";
+import { endSession } from "../../../accounts/people/sessions.ts";
+import type { Log } from "../../../telemetry/log.ts";
+import type { SignInMetrics } from "../../../telemetry/metrics.ts";
+import { targetOf } from "../../identity.ts";
+import { createGuard, type GuardParts } from "../guard.ts";
+import { visitorOf } from "../request-context.ts";
+import { requireSession } from "./me.ts";
+import { tokenField } from "./shapes.ts";
+
+interface Parts extends GuardParts {
+  readonly providerSignIns: ProviderSignInParts;
+  readonly signIns: SignInMetrics;
+  readonly log: Log;
+}
+
+const providerParams = t.Object({ provider: t.String({ minLength: 1, maxLength: 32 }) });
+const location = t.Object({ location: t.String() });
+
+/** Routes of the sign-in at OpenID providers. */
+export function providersRoutes(parts: Parts) {
+  const { providerSignIns } = parts;
+  return new Elysia()
+    .use(createGuard(parts, "Sign-in"))
+    .post(
+      "/oidc/:provider",
+      async ({ request, params, body, set }) => {
+        const wanted = { ...params, ...body, purpose: "sign-in" } as const;
+        const begun = await beginAtProvider(providerSignIns, visitorOf(request), wanted);
+        set.headers["set-cookie"] = begun.cookie;
+        return { location: begun.location };
+      },
+      {
+        summary: "Begin a sign-in at a provider of the file",
+        isPublic: true,
+        params: providerParams,
+        body: t.Object({
+          next: t.Optional(t.String({ maxLength: 2_048 })),
+          invitation: t.Optional(tokenField),
+        }),
+        response: location,
+      },
+    )
+    .get(
+      "/oidc/:provider/callback",
+      async ({ request, params, set, actor }) => {
+        const target = targetOf(request);
+        const query = target.includes("?") ? target.slice(target.indexOf("?")) : "";
+        const answered = { ...params, query, actor };
+        const finished = await finishAtProvider(providerSignIns, visitorOf(request), answered);
+        await endEarlier(parts, finished, actor);
+        report(parts, finished, params.provider);
+        const session = "cookie" in finished && finished.cookie !== undefined ? [finished.cookie] : [];
+        set.headers["set-cookie"] = [...session, removeFlowCookie(providerSignIns.publicUrl())];
+        set.headers.location = `/console${pageOf(finished)}`;
+        set.status = 303;
+        return "";
+      },
+      {
+        summary: "Finish a sign-in at a provider, which sends the browser here",
+        isPublic: true,
+        params: providerParams,
+        response: { 303: t.String() },
+      },
+    )
+    .use(ownProvidersRoutes(parts));
+}
+
+/** Routes of a signed-in person at providers: another identity, and a new proof. */
+function ownProvidersRoutes(parts: Parts) {
+  const begin = (
+    request: Request,
+    actor: Actor,
+    wanted: { provider: string; purpose: "link" | "confirm" },
+  ) => {
+    requireSession(actor);
+    const next = NEXT[wanted.purpose];
+    return beginAtProvider(parts.providerSignIns, visitorOf(request), { ...wanted, actor, next });
+  };
+  return new Elysia()
+    .use(createGuard(parts, "Me"))
+    .post(
+      "/me/identities",
+      async ({ request, body, actor, set }) => {
+        const begun = await begin(request, actor, { ...body, purpose: "link" });
+        set.headers["set-cookie"] = begun.cookie;
+        return { location: begun.location };
+      },
+      {
+        summary: "Begin to link an identity at a provider",
+        needsSession: true,
+        confirmed: true,
+        body: t.Object({ provider: providerParams.properties.provider }),
+        response: location,
+      },
+    )
+    .post(
+      "/me/confirm/:provider",
+      async ({ request, params, actor, set }) => {
+        const begun = await begin(request, actor, { ...params, purpose: "confirm" });
+        set.headers["set-cookie"] = begun.cookie;
+        return { location: begun.location };
+      },
+      {
+        summary: "Begin a new proof at a provider, for steps that ask for a fresh one",
+        needsSession: true,
+        params: providerParams,
+        response: location,
+      },
+    );
+}
+
+const NEXT = { link: "/profile", confirm: "/confirmed" } as const;
+
+/** A browser has one session: the earlier one would stay valid without its cookie. */
+async function endEarlier(
+  { database, now }: Parts,
+  finished: Finished,
+  actor: Actor | undefined,
+): Promise<void> {
+  if (!("cookie" in finished) || finished.cookie === undefined || !actor?.session) return;
+  await endSession(database, { actor, personId: actor.id, sessionId: actor.session.id }, now());
+}
+
+function report({ signIns, log }: Parts, finished: Finished, provider: string): void {
+  if ("problem" in finished) {
+    signIns.signedIn(finished.problem === "throttled" ? "throttled" : "failed");
+    const { problem, fault } = finished;
+    log.warn(
+      { provider, problem, ...(fault === undefined ? {} : { reason: reasonOf(fault) }) },
+      "sign-in at provider failed",
+    );
+  } else if (finished.purpose === "sign-in") signIns.signedIn("accepted");
+}
+
+/** A code of the library or the name of the error: its text may quote what the provider sent. */
+function reasonOf(fault: unknown): string {
+  if (!(fault instanceof Error)) return "unknown";
+  return "code" in fault && typeof fault.code === "string" ? fault.code : fault.name;
+}
+
+/** The page to go on to. A problem is named by a word of ours: nothing of the provider's text is shown. */
+function pageOf(finished: Finished): string {
+  if (!("problem" in finished)) return finished.next;
+  const { problem, purpose, next } = finished;
+  const query = new URLSearchParams({ problem, ...(purpose === "sign-in" && next !== "/" ? { next } : {}) });
+  return `${purpose === "sign-in" ? "/sign-in" : NEXT[purpose]}?${query}`;
+}

@@ -1,0 +1,134 @@
+import { beforeAll, describe, expect, test } from "bun:test";
+import { NO_SIGN_IN_RULES, type SignInRules } from "../../../src/domain/sign-in-rules.ts";
+import { DIALECTS } from "../../accounts/temp-storage.ts";
+import { type ConsoleBrowser, createBrowsers } from "../../support/console-browser.ts";
+import { createSoftwarePasskey, type Dishonest } from "../../support/software-passkey.ts";
+import { consoleForTests } from "./open-consoles.ts";
+
+const ORIGIN = "http://localhost:8080";
+
+describe.each(DIALECTS)("passkeys on %s", (dialect) => {
+  const console = consoleForTests(dialect);
+  const now: { rules: SignInRules } = { rules: NO_SIGN_IN_RULES };
+  let open: ReturnType<typeof createBrowsers>;
+  beforeAll(() => {
+    const { parts } = console.gateway.tollgate.console;
+    const ruled = { rules: () => now.rules, policy: () => "open" as const };
+    open = createBrowsers({
+      ...parts,
+      settings: { ...parts.settings, publicUrl: ORIGIN },
+      identify: parts.identify,
+      signUps: { ...parts.signUps, ...ruled },
+      passkeys: { ...parts.passkeys, ...ruled, publicUrl: () => ORIGIN },
+    });
+  });
+
+  /** A signed-in person with a passkey. */
+  const newPerson = async () => {
+    const browser = open();
+    const email = `${Bun.randomUUIDv7()}@example.com`;
+    await browser.call("POST", "/sign-up", { name: "Ada", email, password: "correct horse battery" });
+    const passkey = createSoftwarePasskey(ORIGIN);
+    const { json } = await browser.call("POST", "/me/passkeys/options");
+    const registered = { name: "Laptop", response: passkey.register(json.options) };
+    expect((await browser.call("POST", "/me/passkeys", registered)).status).toBe(200);
+    return { browser, passkey, email, registered };
+  };
+  const options = async (browser: ConsoleBrowser, path = "/passkey/options") =>
+    (await browser.call("POST", path)).json.options;
+
+  test("a passkey signs its person in without a name, and counts as a fresh proof", async () => {
+    const { passkey, email } = await newPerson();
+    const browser = open();
+    const asked = await options(browser);
+    expect(asked).toMatchObject({ rpId: "localhost", userVerification: "required", allowCredentials: [] });
+    const answer = await browser.call("POST", "/passkey/sign-in", { response: passkey.answer(asked) });
+    expect(answer.json).toMatchObject({ person: { email } });
+    expect((await browser.call("GET", "/me")).json).toMatchObject({ confirmed: true, person: { email } });
+    const { json } = await browser.call("GET", "/me/sign-in-ways");
+    expect(json.passkeys).toMatchObject([{ name: "Laptop", synced: false }]);
+  });
+
+  test.each<[string, Dishonest]>([
+    ["of another origin", { origin: "https://evil.test" }],
+    ["for another name", { rpId: "evil.test" }],
+    ["without a check of the person", { isVerified: false }],
+    ["with a count that goes back", { uses: 1 }],
+    ["for another person", { userHandle: Buffer.from("somebody").toString("base64url") }],
+  ])("an answer %s opens no session", async (_, lies) => {
+    const { passkey } = await newPerson();
+    const first = open();
+    await first.call("POST", "/passkey/sign-in", { response: passkey.answer(await options(first)) });
+    const browser = open();
+    const response = passkey.answer(await options(browser), lies);
+    const refused = await browser.call("POST", "/passkey/sign-in", { response });
+    expect(refused.status).toBe(401);
+    expect(browser.cookie).toBe("");
+  });
+
+  test("a challenge counts once, for what it was given, and an answer of a stranger's passkey never", async () => {
+    const { browser: own, passkey } = await newPerson();
+    const browser = open();
+    const response = passkey.answer(await options(browser));
+    expect((await browser.call("POST", "/passkey/sign-in", { response })).status).toBe(200);
+    expect((await open().call("POST", "/passkey/sign-in", { response })).status).toBe(401);
+    const proof = passkey.answer(await options(own, "/me/confirm-passkey/options"));
+    expect((await open().call("POST", "/passkey/sign-in", { response: proof })).status).toBe(401);
+    const made = passkey.answer({ challenge: Buffer.alloc(32).toString("base64url") });
+    expect((await open().call("POST", "/passkey/sign-in", { response: made })).status).toBe(401);
+    const stranger = createSoftwarePasskey(ORIGIN);
+    const unknown = stranger.answer(await options(browser));
+    expect((await open().call("POST", "/passkey/sign-in", { response: unknown })).status).toBe(401);
+  });
+
+  test("two sign-ins with one count are one", async () => {
+    const { passkey } = await newPerson();
+    const [one, other] = [open(), open()];
+    const answers = [await options(one), await options(other)].map((each) =>
+      passkey.answer(each, { uses: 7 }),
+    );
+    const statuses = await Promise.all(
+      [one, other].map(async (browser, at) => {
+        return (await browser.call("POST", "/passkey/sign-in", { response: answers[at] })).status;
+      }),
+    );
+    expect(statuses.toSorted()).toEqual([200, 401]);
+  });
+
+  test("a proof counts in the session that asked, and of its own person alone", async () => {
+    const { browser: ada, passkey } = await newPerson();
+    const { browser: bob, passkey: other } = await newPerson();
+    const asked = await options(ada, "/me/confirm-passkey/options");
+    const foreign = { response: other.answer(asked) };
+    expect((await ada.call("POST", "/me/confirm-passkey", foreign)).status).toBe(401);
+    const again = { response: passkey.answer(await options(ada, "/me/confirm-passkey/options")) };
+    expect((await bob.call("POST", "/me/confirm-passkey", again)).status).toBe(401);
+    const right = { response: passkey.answer(await options(ada, "/me/confirm-passkey/options")) };
+    expect((await ada.call("POST", "/me/confirm-passkey", right)).status).toBe(200);
+  });
+
+  test("a registration counts once and in its own session; a passkey belongs to one person", async () => {
+    const { browser, registered } = await newPerson();
+    expect((await browser.call("POST", "/me/passkeys", registered)).status).toBe(422);
+    const { browser: bob } = await newPerson();
+    const passkey = createSoftwarePasskey(ORIGIN);
+    const response = passkey.register(await options(browser, "/me/passkeys/options"));
+    expect((await bob.call("POST", "/me/passkeys", { name: "Stolen", response })).status).toBe(422);
+    const careless = passkey.register(await options(browser, "/me/passkeys/options"), { isVerified: false });
+    expect(
+      (await browser.call("POST", "/me/passkeys", { name: "Careless", response: careless })).status,
+    ).toBe(422);
+  });
+
+  test("a removed passkey opens nothing, and where a provider is required none does", async () => {
+    const { browser, passkey } = await newPerson();
+    const { json } = await browser.call("GET", "/me/sign-in-ways");
+    const other = open();
+    now.rules = { ...NO_SIGN_IN_RULES, requiresProvider: true };
+    expect((await other.call("POST", "/passkey/options")).status).toBe(403);
+    now.rules = NO_SIGN_IN_RULES;
+    const response = passkey.answer(await options(other));
+    expect((await browser.call("DELETE", `/me/passkeys/${json.passkeys[0].id}`)).status).toBe(200);
+    expect((await other.call("POST", "/passkey/sign-in", { response })).status).toBe(401);
+  });
+});
