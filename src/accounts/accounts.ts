@@ -1,5 +1,6 @@
 import { and, asc, eq, or, sql } from "drizzle-orm";
 import type { Database, Db, Tables } from "../db/database.ts";
+import type { BillingDetails } from "../domain/company.ts";
 import type { Markup } from "../domain/money.ts";
 import { GatewayError } from "../errors.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -24,6 +25,8 @@ export interface Account {
   readonly endUsers?: "hashed" | "off" | undefined;
   /** The keys that tags of requests may have, sorted. Default: none. */
   readonly tagKeys?: readonly string[] | undefined;
+  /** Whom its statements are for, beside its name. */
+  readonly billing?: BillingDetails | undefined;
 }
 
 interface AccountParts {
@@ -132,7 +135,7 @@ export async function updateAccount(
 /** A change of columns and its audit entry. */
 interface AccountChange {
   readonly columns: Partial<
-    Pick<Tables["accounts"]["$inferInsert"], "state" | "markup" | "endUsers" | "tagKeys">
+    Pick<Tables["accounts"]["$inferInsert"], "state" | "markup" | "endUsers" | "tagKeys" | "billing">
   >;
   readonly entry: Change;
 }
@@ -211,6 +214,7 @@ export function readAccount({
     planMarkup: readMarkup(planMarkup),
     endUsers: row.endUsers ?? undefined,
     tagKeys: row.tagKeys ?? undefined,
+    billing: row.billing ?? undefined,
   };
 }
 

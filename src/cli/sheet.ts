@@ -30,7 +30,11 @@ export async function showSheet(
 }
 
 function printText(sheet: PrintedSheet, digest: StatementDigest | undefined): string {
-  const { account, company } = sheet;
+  const { account, company, customer } = sheet;
+  const parties = [
+    ...(company ? [["From:", company.name, company.address, company.tax_id]] : []),
+    ["For:", customer.name, customer.address, customer.tax_id],
+  ];
   const changes = sheetChanges(sheet).map(([kind, source, , amount]) => [
     [kind, source].filter(Boolean).join(" "),
     String(amount),
@@ -38,7 +42,7 @@ function printText(sheet: PrintedSheet, digest: StatementDigest | undefined): st
   const rows = [["opening", sheet.opening_usd], ...changes, ["closing", sheet.closing_usd]];
   return [
     `Statement of ${sheet.month} (${sheet.time_zone}) for account ${account.name} (${account.id})`,
-    ...(company ? [[company.name, company.address, company.tax_id].filter(Boolean).join("\n")] : []),
+    ...parties.map((lines) => lines.filter(Boolean).join("\n")),
     printTable(["", "USD"], rows),
     ...printParts("PROJECT", sheet.projects),
     ...printParts("KEY", sheet.keys),

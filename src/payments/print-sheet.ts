@@ -1,5 +1,5 @@
 // The statement of a month as one page, in JSON and as CSV.
-import type { Company } from "../domain/company.ts";
+import type { BillingDetails, Company } from "../domain/company.ts";
 import { type Cell, printCsv } from "../domain/csv.ts";
 import { type Nanos, printUsd } from "../domain/money.ts";
 import { printTime } from "../time.ts";
@@ -8,7 +8,12 @@ import { type MonthSheet, type SourceSum, sumOf } from "./month-sheet.ts";
 
 /** Whom a statement is from and for. */
 interface SheetParties {
-  readonly account: { readonly id: string; readonly name: string; readonly email?: string | undefined };
+  readonly account: {
+    readonly id: string;
+    readonly name: string;
+    readonly email?: string | undefined;
+    readonly billing?: BillingDetails | undefined;
+  };
   /** `undefined` where the operator has not configured it. */
   readonly company: Company | undefined;
 }
@@ -26,6 +31,11 @@ export function printMonthSheet(sheet: MonthSheet, { account, company }: SheetPa
       ? { name: company.name, address: company.address ?? null, tax_id: company.taxId ?? null }
       : null,
     account: { id: account.id, name: account.name, email: account.email ?? null },
+    customer: {
+      name: account.billing?.name ?? account.name,
+      address: account.billing?.address ?? null,
+      tax_id: account.billing?.taxId ?? null,
+    },
     opening_usd: printUsd(sheet.opening),
     granted: granted.map(printSource),
     granted_usd: printUsd(sumOf(granted, amountOf)),
@@ -95,13 +105,15 @@ function negate(usd: string): string {
  * charges were for and why money was taken off.
  */
 export function printSheetCsv(sheet: PrintedSheet): string {
-  const { account, company } = sheet;
+  const { account, company, customer } = sheet;
   const text = (kind: string, id: string, name: string): readonly Cell[] => [kind, id, name, "", ""];
   const balance = (kind: string, usd: string): readonly Cell[] => [kind, "", "", usd, ""];
   return printCsv(SHEET_COLUMNS, [
     ...(company ? [text("company", company.tax_id ?? "", company.name)] : []),
     ...(company?.address ? [text("company_address", "", company.address)] : []),
     text("account", account.id, account.name),
+    text("customer", customer.tax_id ?? "", customer.name),
+    ...(customer.address ? [text("customer_address", "", customer.address)] : []),
     text("period", sheet.month, `${sheet.from} to ${sheet.to} ${sheet.time_zone}`),
     balance("opening", sheet.opening_usd),
     ...sheetChanges(sheet),

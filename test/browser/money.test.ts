@@ -71,6 +71,31 @@ test("the statement of a month is one page that prints without the console aroun
   }
 });
 
+test("a statement names both companies, compares two months, and prints tables that go on with their head", async () => {
+  const now = new Date();
+  const nameOf = (back: number) =>
+    new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - back)).toISOString().slice(0, 7);
+  const details = { name: "Acme Ltd", address: "1 Main St\nSpringfield", tax_id: "GB 123" };
+  await world.owner.call("PUT", `${root()}/billing-details`, details);
+  const watched = await open(`/statements/${nameOf(0)}?with=${nameOf(1)}`);
+  const { page } = watched;
+  const paper = page.getByRole("article", { name: /^Statement of/ });
+  await paper.getByText("Tax id GB 123").waitFor();
+  await paper.getByRole("heading", { name: /^Compared with/ }).waitFor();
+  await paper.getByRole("row", { name: /^All charges less refunds/ }).waitFor();
+  expect(await findAccessibilityFaults(page)).toEqual([]);
+  await page.emulateMedia({ media: "print" });
+  const looks = await paper.evaluate((element) => ({
+    paper: getComputedStyle(element).display,
+    heads: [...element.querySelectorAll("thead")].map((head) => getComputedStyle(head).display),
+  }));
+  // A grid would lay the lines below a table over its last rows where the table goes on.
+  expect(looks.paper).toBe("block");
+  expect(new Set(looks.heads)).toEqual(new Set(["table-header-group"]));
+  expect((await page.pdf({ format: "A4" })).length).toBeGreaterThan(10_000);
+  await finish(watched);
+});
+
 test("a running request is listed with what it holds, on a phone too, until it ends", async () => {
   const { secret } = await world.owner.call("POST", `${root()}/keys`, { name: "streams" });
   const end = gate();

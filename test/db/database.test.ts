@@ -56,6 +56,7 @@ test("a reopened database keeps its rows", async () => {
     endUsers: null,
     tagKeys: null,
     hasScopes: false,
+    billing: null,
     planModels: null,
     planMarkup: null,
   };

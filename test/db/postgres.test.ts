@@ -50,6 +50,7 @@ test("a reopened database keeps its rows, with the types of SQLite", async () =>
     endUsers: null,
     tagKeys: null,
     hasScopes: false,
+    billing: null,
     planModels: null,
     planMarkup: null,
   };

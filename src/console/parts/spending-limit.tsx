@@ -1,8 +1,12 @@
+import { printUsd } from "../../domain/money.ts";
+import { type ForecastLimit, forecastBudget, type RecentSpending } from "../budget-forecast.ts";
 import { readUsd } from "../format.ts";
 import { describePeriod, limitFieldNames, type SpendingLimitValues } from "../spending-limits.ts";
+import { DAY_MS } from "../times.ts";
 import { Bar } from "./bar.tsx";
 import { Choice, FieldRow } from "./field.tsx";
 import { Money } from "./money.tsx";
+import styles from "./stack.module.css";
 import { Time } from "./time.tsx";
 import { AmountField } from "./typed-fields.tsx";
 
@@ -58,13 +62,8 @@ export function SpendingFields({ limit, name, label = "Spending limit", hint }: 
 }
 
 /** A limit with what it has counted, as the API answers it. */
-interface CountedLimit {
-  readonly amount_usd: string;
-  readonly period: string;
-  readonly used_usd: string;
-  readonly held_usd: string;
+interface CountedLimit extends ForecastLimit {
   readonly remaining_usd: string;
-  readonly resets_at: string | null;
 }
 
 interface SpendingBarProps {
@@ -88,18 +87,53 @@ export function SpendingBar({ limit, label, isShort = false }: SpendingBarProps)
   const share = max === 0n ? 1 : Number(taken) / Number(max);
   const isExact = max < 1_000_000_000n;
   return (
-    <Bar share={share} label={label} note={note}>
-      {isShort ? (
-        <>
-          <Money usd={remaining_usd} isExact={isExact} /> of <Money usd={amount_usd} isExact={isExact} />{" "}
-          {describePeriod(period)} left
-        </>
-      ) : (
-        <>
-          <Money usd={used_usd} isExact={isExact} /> spent, <Money usd={held_usd} isExact={isExact} /> on hold
-          · <Money usd={remaining_usd} isExact={isExact} /> left
-        </>
-      )}
-    </Bar>
+    <div className={styles.part}>
+      <Bar share={share} label={label} note={note}>
+        {isShort ? (
+          <>
+            <Money usd={remaining_usd} isExact={isExact} /> of <Money usd={amount_usd} isExact={isExact} />{" "}
+            {describePeriod(period)} left
+          </>
+        ) : (
+          <>
+            <Money usd={used_usd} isExact={isExact} /> spent, <Money usd={held_usd} isExact={isExact} /> on
+            hold · <Money usd={remaining_usd} isExact={isExact} /> left
+          </>
+        )}
+      </Bar>
+      <Forecast limit={limit} isShort={isShort} />
+    </div>
   );
 }
+
+interface ForecastProps {
+  readonly limit: ForecastLimit;
+  /** For a limit in total: what was spent lately. */
+  readonly recent?: RecentSpending | undefined;
+  /** For tables: only what is reached too soon. */
+  readonly isShort?: boolean;
+}
+
+/** Where a limit comes to at its rate so far; nothing where that is unknown. */
+export function Forecast({ limit, recent, isShort = false }: ForecastProps) {
+  const forecast = forecastBudget(limit, Date.now(), recent);
+  if (!forecast || (isShort && forecast.kind === "kept")) return null;
+  if (forecast.kind === "kept") {
+    return (
+      <small className={styles.soft}>
+        At this rate <Money usd={printUsd(forecast.spent)} /> at its end.
+      </small>
+    );
+  }
+  const at = new Date(Math.min(forecast.atMs, LAST_MS)).toISOString();
+  const isSoon = forecast.atMs - Date.now() < 2 * DAY_MS;
+  return (
+    <small className={styles.warning}>
+      {isShort ? "reaches " : "At this rate it reaches "}
+      <Money usd={limit.amount_usd} /> on <Time at={at} as={isSoon ? "moment" : "date"} />
+    </small>
+  );
+}
+
+/** Later forecasts are of no use, and no dates. */
+const LAST_MS = 8_640_000_000_000_000;

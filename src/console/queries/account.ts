@@ -21,6 +21,13 @@ export const attributionQuery = (account: string) =>
     queryFn: () => call(() => api.accounts({ account }).attribution.get()),
   });
 
+/** Whom the statements of an account are for. */
+export const billingDetailsQuery = (account: string) =>
+  queryOptions({
+    queryKey: ["account", account, "billing-details"],
+    queryFn: () => call(() => api.accounts({ account })["billing-details"].get()),
+  });
+
 export const linksQuery = (account: string) =>
   queryOptions({
     queryKey: ["account", account, "links"],

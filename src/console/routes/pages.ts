@@ -121,6 +121,7 @@ export const moneyPages = [
   createRoute({
     getParentRoute: () => account,
     path: "/statements/$month",
+    validateSearch: filters("with"),
     component: lazyPart(() => import("../pages/wallet/statement-page.tsx"), "StatementPage"),
   }),
   createRoute({

@@ -34,6 +34,7 @@ import routeHours from "./migrations/0029_route_hours.sql" with { type: "text" }
 import recordings from "./migrations/0030_recordings.sql" with { type: "text" };
 import keysPaidTools from "./migrations/0031_keys_paid_tools.sql" with { type: "text" };
 import signInWays from "./migrations/0032_sign_in_ways.sql" with { type: "text" };
+import accountBilling from "./migrations/0033_account_billing.sql" with { type: "text" };
 
 /**
  * Every migration in order. Generated migrations are added by hand; a test compares this list with the
@@ -73,6 +74,7 @@ export const MIGRATIONS: readonly string[] = [
   recordings,
   keysPaidTools,
   signInWays,
+  accountBilling,
 ];
 
 /** The id of the advisory lock of transactions that change the schema: an arbitrary number. */

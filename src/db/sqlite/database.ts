@@ -37,6 +37,7 @@ import routeHours from "./migrations/0030_route_hours.sql" with { type: "text" }
 import recordings from "./migrations/0031_recordings.sql" with { type: "text" };
 import keysPaidTools from "./migrations/0032_keys_paid_tools.sql" with { type: "text" };
 import signInWays from "./migrations/0033_sign_in_ways.sql" with { type: "text" };
+import accountBilling from "./migrations/0034_account_billing.sql" with { type: "text" };
 
 /** Milliseconds that a write outside the ledger waits for a lock. The ledger's connection never waits. */
 const BUSY_MS = 2_000;
@@ -161,6 +162,7 @@ export const MIGRATIONS: readonly string[] = [
   recordings,
   keysPaidTools,
   signInWays,
+  accountBilling,
 ];
 
 /**

@@ -1,5 +1,6 @@
 // Accounts, their keys, the gateways of a database, and the database itself.
 import { sql } from "drizzle-orm";
+import type { BillingDetails } from "../../domain/company.ts";
 import type { RecordingRules } from "../../domain/recording-rules.ts";
 import type { Tier } from "../../domain/tiers.ts";
 import type { Columns } from "../sqlite/columns.ts";
@@ -22,6 +23,8 @@ export const accounts = (t: Columns) =>
     tagKeys: t.printedJson("tag_keys").$type<readonly string[]>(),
     /** Whether holds count for project and member: from the first project or limit of one on. */
     hasScopes: t.flag("has_scopes").notNull().default(false),
+    /** Whom its statements are for; null for its name alone. */
+    billing: t.printedJson("billing").$type<BillingDetails>(),
     /** The models and the markup that come with its plan; the account's own markup goes first. */
     planModels: t.printedJson("plan_models").$type<readonly string[]>(),
     planMarkup: t.whole("plan_markup"),

@@ -4,6 +4,7 @@ import { LedgerError } from "../../ledger/ledger.ts";
 import { WIRES } from "../../wire/registry.ts";
 import { errorResponse, logInternalError } from "../errors.ts";
 import { attributionRoutes } from "./accounts/attribution.ts";
+import { billingRoutes } from "./accounts/billing.ts";
 import { accountsRoutes } from "./accounts/routes.ts";
 import { apiDescriptionRoutes } from "./api-description.ts";
 import { auditTrailRoutes } from "./audit-trail.ts";
@@ -55,6 +56,7 @@ export function createConsoleApi(parts: ConsoleParts) {
     })
     .use(accountsRoutes(parts))
     .use(attributionRoutes(parts))
+    .use(billingRoutes(parts))
     .use(apiDescriptionRoutes(parts, findApp))
     .use(auditTrailRoutes(parts))
     .use(findRoutes(parts))

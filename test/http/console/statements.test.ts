@@ -44,6 +44,37 @@ describe.each(DIALECTS)("a split statement in the console on %s", (dialect) => {
   const get = (path: string, actor = developer, id = account.id) =>
     console.call(actor, "GET", `/accounts/${id}/wallet${path}`);
 
+  test("is for whom the account's owner says, on every month, and the change is in the audit trail", async () => {
+    const owner = await console.newMember(account.id, "owner");
+    const path = `/accounts/${account.id}/billing-details`;
+    const named = { name: "Acme Ltd", address: "1 Main St\nSpringfield", tax_id: "GB 123" };
+    expect((await console.call(developer, "PUT", path, named)).status).toBe(403);
+    expect((await get(`/statements/${MONTH}/sheet`)).json.customer).toEqual({
+      name: account.name,
+      address: null,
+      tax_id: null,
+    });
+    expect((await console.call(owner, "PUT", path, named)).json).toEqual(named);
+    expect((await get(`/statements/${MONTH}/sheet`)).json.customer).toEqual(named);
+    const csv = (await get(`/statement.csv?month=${MONTH}&sheet=true`)).text;
+    expect(csv).toContain("customer,GB 123,Acme Ltd,,");
+    expect(csv).toContain('customer_address,,"1 Main St\nSpringfield",,');
+    const trail = (await console.call(owner, "GET", `/accounts/${account.id}/audit-trail`)).json.items[0];
+    expect(trail).toMatchObject({ action: "account.billing_changed", after: named });
+    for (const refused of [
+      { ...named, name: "two\nlines" },
+      { ...named, tax_id: "\u202eGB 123" },
+      { ...named, address: "a\u0000b" },
+      { ...named, address: "x".repeat(501) },
+      { name: null },
+    ]) {
+      expect((await console.call(owner, "PUT", path, refused)).status).toBe(422);
+    }
+    const none = { name: null, address: null, tax_id: null };
+    expect((await console.call(owner, "PUT", path, none)).json).toEqual(none);
+    expect((await console.call(developer, "GET", path)).json).toEqual(none);
+  });
+
   test("has a line per project, whose changes sum to closing less opening", async () => {
     const { json, status } = await get(`/statements/${MONTH}`);
     expect(status).toBe(200);

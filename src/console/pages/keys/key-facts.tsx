@@ -1,13 +1,16 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import { readUsd } from "../../format.ts";
 import { Button } from "../../parts/button.tsx";
 import { Skeleton } from "../../parts/loaded.tsx";
 import { Money } from "../../parts/money.tsx";
 import { Panel } from "../../parts/panel.tsx";
+import { Forecast } from "../../parts/spending-limit.tsx";
 import { Time } from "../../parts/time.tsx";
 import { type KeyPageData, keyQuery } from "../../queries/keys.ts";
 import { projectsQuery } from "../../queries/projects.ts";
 import { usageQuery } from "../../queries/usage.ts";
+import { DAY_MS } from "../../times.ts";
 import { resolveUsage } from "../../usage-view.ts";
 import styles from "./key.module.css";
 import { SpendingLimit } from "./key-parts.tsx";
@@ -38,6 +41,12 @@ export function KeyFacts({ account, shown, onEndPrevious }: KeyFactsProps) {
         <dd>
           <SpendingLimit spending_limit={limit} />
           {limit?.time_zone && limit.period !== "total" && ` (${limit.time_zone})`}
+          {limit && (
+            <>
+              <br />
+              <Forecast limit={limit} recent={usage && recentOf(usage.total.cost_usd, shown.created_at)} />
+            </>
+          )}
         </dd>
         <dt>Models</dt>
         <dd>{models ? models.join(", ") : "every model"}</dd>
@@ -67,6 +76,11 @@ export function KeyFacts({ account, shown, onEndPrevious }: KeyFactsProps) {
       </dl>
     </Panel>
   );
+}
+
+/** What a key has spent in the last 30 days, or since it was made. */
+function recentOf(usd: string, createdAt: string) {
+  return { spent: readUsd(usd), ms: Math.min(30 * DAY_MS, Date.now() - Date.parse(createdAt)) };
 }
 
 /** The project that a key spends for, and the key that made it. */

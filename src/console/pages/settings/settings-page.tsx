@@ -17,6 +17,7 @@ import { type Account, accountQuery, membersQuery } from "../../queries/account.
 import { meQuery, useAccount, useMay } from "../../session.ts";
 import { useAction } from "../../use-action.ts";
 import { Attribution } from "./attribution.tsx";
+import { BillingDetails } from "./billing-details.tsx";
 import { ForgetUser } from "./forget-user.tsx";
 
 const route = getRouteApi("/shell/accounts/$account/settings");
@@ -41,6 +42,7 @@ export function SettingsPage() {
           </div>
         )}
       </Loaded>
+      <BillingDetails account={account} />
       <Attribution account={account} />
       <ForgetUser account={account} />
       {role !== "acting" && <Leave />}

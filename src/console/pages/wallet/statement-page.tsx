@@ -11,7 +11,8 @@ import { Panel } from "../../parts/panel.tsx";
 import stack from "../../parts/stack.module.css";
 import { type Sheet, sheetQuery } from "../../queries/statement.ts";
 import { useAccount } from "../../session.ts";
-import { formatMonth, formatUtc } from "../../times.ts";
+import { formatUtc } from "../../times.ts";
+import { CompareWith, Comparison, nameOfMonth } from "./compare-months.tsx";
 import styles from "./statement.module.css";
 import { Moves, Parts, Proof } from "./statement-parts.tsx";
 
@@ -21,12 +22,14 @@ const route = getRouteApi("/shell/accounts/$account/statements/$month");
 export function StatementPage() {
   const account = useAccount();
   const { month } = route.useParams();
+  const { with: other } = route.useSearch();
   const { data, error, refetch } = useQuery(sheetQuery(account.id, month));
+  const compared = useQuery({ ...sheetQuery(account.id, other ?? ""), enabled: other !== undefined });
   const file = `/console/api/accounts/${encodeURIComponent(account.id)}/wallet/statement.csv?month=${encodeURIComponent(month)}`;
   return (
     <div className={stack.page}>
       <PageHeader
-        title={`Statement of ${nameOf(month)}`}
+        title={`Statement of ${nameOfMonth(month)}`}
         badges={data?.is_running && <Badge tone="warn">running</Badge>}
         back={{
           to: "/accounts/$account/wallet",
@@ -36,6 +39,7 @@ export function StatementPage() {
         }}
       >
         <span className={styles.actions}>
+          <CompareWith account={account.id} month={month} chosen={other} />
           <DownloadLink href={`${file}&sheet=true`}>CSV</DownloadLink>
           <DownloadLink href={file}>Transfers</DownloadLink>
           <Button look="primary" onClick={() => print()}>
@@ -49,55 +53,47 @@ export function StatementPage() {
           <Skeleton shape="title" lines={6} />
         </Panel>
       )}
-      {data && <Paper account={account.id} sheet={data} />}
+      {compared.error && other && <ErrorPanel error={compared.error} />}
+      {data && (
+        <Paper account={account.id} sheet={data} other={other === undefined ? undefined : compared.data} />
+      )}
     </div>
   );
-}
-
-function nameOf(month: string): string {
-  return /^\d{4}-(0[1-9]|1[0-2])$/.test(month) ? formatMonth(month) : month;
 }
 
 interface PaperProps {
   readonly account: string;
   readonly sheet: Sheet;
+  /** The month that it is compared with. */
+  readonly other: Sheet | undefined;
 }
 
-function Paper({ account, sheet }: PaperProps) {
+function Paper({ account, sheet, other }: PaperProps) {
   return (
-    <article className={styles.paper} aria-label={`Statement of ${nameOf(sheet.month)}`}>
+    <article className={styles.paper} aria-label={`Statement of ${nameOfMonth(sheet.month)}`}>
       <Parties sheet={sheet} />
       <Balance sheet={sheet} />
       <Parts title="Charges by project" who="Project" lines={sheet.projects} />
       <Parts title="Charges by key" who="Key" lines={sheet.keys} />
       <Moves sheet={sheet} />
+      {other && <Comparison sheet={sheet} other={other} />}
       <Proof account={account} sheet={sheet} />
     </article>
   );
 }
 
 /** Whom the statement is from and for, and of what time. */
-function Parties({
-  sheet: { company, account, from, to, time_zone, is_running },
-}: {
-  readonly sheet: Sheet;
-}) {
+function Parties({ sheet }: { readonly sheet: Sheet }) {
+  const { company, customer, account, from, to, time_zone, is_running } = sheet;
   return (
     <header className={styles.parties}>
-      {company && (
-        <address className={styles.company}>
-          <strong>{company.name}</strong>
-          {company.address !== null && <span>{company.address}</span>}
-          {company.tax_id !== null && <span>Tax id {company.tax_id}</span>}
-        </address>
-      )}
+      {company && <Party title="From" party={company} />}
+      <Party title="For" party={customer} />
       <dl className={styles.facts}>
         <dt>Account</dt>
         <dd>
-          {account.name}
-          {account.email !== null && <>, {account.email}</>}
-          <br />
-          <code>{account.id}</code>
+          {account.name !== customer.name && account.name}
+          {account.email !== null && <> {account.email}</>} <code>{account.id}</code>
         </dd>
         <dt>Period</dt>
         <dd>
@@ -106,6 +102,22 @@ function Parties({
         </dd>
       </dl>
     </header>
+  );
+}
+
+interface PartyProps {
+  readonly title: string;
+  readonly party: Sheet["customer"];
+}
+
+function Party({ title, party: { name, address, tax_id } }: PartyProps) {
+  return (
+    <address className={styles.company}>
+      <span className={styles.title}>{title}</span>
+      <strong>{name}</strong>
+      {address !== null && <span>{address}</span>}
+      {tax_id !== null && <span>Tax id {tax_id}</span>}
+    </address>
   );
 }
 

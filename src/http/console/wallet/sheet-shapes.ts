@@ -24,6 +24,7 @@ export const sheetShape = t.Object({
   company: t.Nullable(
     t.Object({ name: t.String(), address: t.Nullable(t.String()), tax_id: t.Nullable(t.String()) }),
   ),
+  customer: t.Object({ name: t.String(), address: t.Nullable(t.String()), tax_id: t.Nullable(t.String()) }),
   account: t.Object({ id, name: t.String(), email: t.Nullable(t.String()) }),
   opening_usd: usd,
   granted: sourceSums,
