@@ -40,11 +40,10 @@ export function OperatorCodesPage() {
       Create codes
     </Button>
   );
-  const isEmpty = list.data?.items.length === 0;
   return (
     <div className={styles.page}>
       <PageHeader title="Redeem codes" note="A code credits one account, once. Only its digest is stored.">
-        {!isEmpty && create}
+        {list.data?.items.length !== 0 && create}
       </PageHeader>
       <Panel isFlush>
         <DataTable
