@@ -117,5 +117,9 @@ test("the playground sends images and tools, goes on with results, and keeps a d
     await page.getByText("System prompt, tools").waitFor();
     expect(await page.getByLabel("Prompt", { exact: true }).inputValue()).toBe("half a thought");
     expect(await page.getByLabel("Tools").inputValue()).toContain("look_up");
+    await page.locator("summary").filter({ hasText: "Dana Whitfield" }).click();
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await untilTitled(page, "Sign in");
+    expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toContain("half a thought");
   });
 });

@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { api, call } from "../api.ts";
+import { forgetDrafts } from "../drafts.ts";
 import { forgetViews } from "../views.ts";
 
 export const THEMES = ["system", "light", "dark"] as const;
@@ -31,6 +32,7 @@ export function useSignOut() {
     mutationFn: () => call(() => api["sign-out"].post({})),
     onSettled: async () => {
       forgetViews();
+      forgetDrafts();
       await navigate({ to: "/sign-in" });
       queryClient.clear();
     },

@@ -1,5 +1,5 @@
+import type { Draft } from "../../drafts.ts";
 import type { RecordingContent } from "../../queries/recordings.ts";
-import type { Draft } from "./drafts.ts";
 import type { Message, Part, Tool } from "./messages.ts";
 
 /** What a recorded request begins a conversation with. */

@@ -1,9 +1,9 @@
 import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from "react";
+import { type Draft, keepDraft, readDraft } from "../../drafts.ts";
 import { Button } from "../../parts/button.tsx";
 import { Field, FieldRow, Form, type FormValues, readForm, TextArea } from "../../parts/field.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { useMe } from "../../session.ts";
-import { type Draft, keepDraft, readDraft } from "./drafts.ts";
 import { ImagePicker, takesImages, useImages } from "./images.tsx";
 import { type Asked, readTools } from "./messages.ts";
 import styles from "./playground.module.css";
