@@ -130,8 +130,7 @@ function findReachable(
     const { optIns } = pair.format;
     const hostOptions = optIns?.optionsFor(route, upstream.messagesHost, call.headers);
     const planned = printOptionsFor(route, upstream, options);
-    const tools =
-      request.tools && pair.isPassthrough ? toolOptionsFor({ model, request }, route.price) : undefined;
+    const tools = request.tools && pair.isPassthrough && toolOptionsFor({ model, request }, route.price);
     const own = tools ? { ...planned, ...tools } : planned;
     const hosted = hostOptions ? { ...own, ...hostOptions } : own;
     const printOptions = request.tier ? { ...hosted, tier: request.tier.asked } : hosted;
@@ -145,10 +144,8 @@ function findReachable(
   if (refused !== undefined && reachable.length === 0)
     throw new GatewayError("untranslatable", { path: refused });
   if (isToolForbidden && reachable.length === 0) throw new GatewayError("paid_tool_not_allowed");
-  if (unpriced !== undefined && reachable.length === 0)
-    throw new GatewayError("unpriced_field", { path: unpriced });
-  if (reachable.length === 0 && request.tier)
-    throw new GatewayError("unpriced_field", { path: request.tier.path });
+  const path = unpriced ?? request.tier?.path;
+  if (path !== undefined && reachable.length === 0) throw new GatewayError("unpriced_field", { path });
   return request.tools ? preferWhole(reachable) : reachable;
 }
 
