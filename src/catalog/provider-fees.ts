@@ -43,10 +43,26 @@ const OPENAI: Fees = {
   file_search: "0.0025",
   code_interpreter: "0.03",
 };
+/**
+ * One for each grounded prompt of models before Gemini 3, which bill by query instead.
+ *
+ * @see https://ai.google.dev/gemini-api/docs/pricing `Grounding with Google Search`
+ */
+const GOOGLE: Fees = { grounding: "0.035" };
 const FEES: Readonly<Record<string, Fees>> = { anthropic: ANTHROPIC, openai: OPENAI };
+/** Models that bill a search once for each prompt. Later ones bill each query, whose number has no bound. */
+const GROUNDED_BY_PROMPT = /(?:^|[/.])gemini-(?:1\.5|2(?:\.[05])?)-/;
+
+/** Whether a fee for grounding covers all that a model may bill for it. */
+export function isGroundedByPrompt(model: string): boolean {
+  return GROUNDED_BY_PROMPT.test(model);
+}
+
 function toolsOf(known: KnownModel): Fees {
   if (known.mode !== "chat" || !known.can.includes("tools")) return {};
   const provider = providerOf(known);
+  const isGoogle = provider === "gemini" || provider === "vertex";
+  if (isGoogle && isGroundedByPrompt(known.id)) return GOOGLE;
   if (provider === "vertex") return known.id.includes("claude") ? { web_search: "0.01" } : {};
   const fees = FEES[provider] ?? {};
   const isPlain = provider === "openai" && !known.can.includes("reasoning");

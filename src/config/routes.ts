@@ -1,7 +1,7 @@
 import { readRoutePrices } from "../catalog/prices.ts";
-import { feesAt } from "../catalog/provider-fees.ts";
+import { feesAt, isGroundedByPrompt } from "../catalog/provider-fees.ts";
 import { readAbilities, readTraits } from "../catalog/traits.ts";
-import type { Route, RoutePrices } from "../domain/model.ts";
+import type { Price, Route, RoutePrices } from "../domain/model.ts";
 import type { ConfigFile, ModelEntry, UpstreamEntry } from "./schema.ts";
 
 /** Sorts by priority. The sort is stable: routes of one priority keep the order of the file. */
@@ -22,7 +22,7 @@ export function readRoutes(
       upstreamModel: route.model,
       priority: route.priority ?? 1,
       weight: route.weight ?? 1,
-      ...prices,
+      ...(isGroundedByPrompt(route.model) ? prices : withoutGrounding(prices)),
       betas: readBetas(entry.anthropic_betas, upstreams[route.upstream]?.anthropic_betas, betasOf(prices)),
       traits: readTraits(route.model, route),
       can: readAbilities(route.can ?? entry.can),
@@ -33,6 +33,17 @@ export function readRoutes(
     };
   });
   return routes.sort((one, other) => one.priority - other.priority);
+}
+
+/** A fee for grounding sells nothing where the provider bills each query. */
+function withoutGrounding(prices: RoutePrices): RoutePrices {
+  const { price, longPrice } = prices;
+  if (price.tools?.grounding === undefined) return prices;
+  return { ...prices, price: ungrounded(price), ...(longPrice && { longPrice: ungrounded(longPrice) }) };
+}
+
+function ungrounded({ tools: { grounding: _, ...tools } = {}, ...price }: Price): Price {
+  return { ...price, tools };
 }
 
 function readRetention(written: "none" | "some" | undefined): Route["retention"] {

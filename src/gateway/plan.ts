@@ -12,7 +12,7 @@ import type { ModelRequest, RequestHead } from "../wire/model-request.ts";
 import { chooseAble } from "./abilities.ts";
 import type { Gateway } from "./gateway.ts";
 import { allowsRoute, preferencesOf } from "./preferences.ts";
-import { findUnpricedAsk, preferWhole, toolOptionsFor, withoutPaidTools } from "./priced-apart.ts";
+import { findUnpricedAsk, preferWhole, soldRoute, toolOptionsFor } from "./priced-apart.ts";
 import { outputTokensMaxOf } from "./quote.ts";
 import type { Call, Candidate, Plan } from "./request.ts";
 import { mayAsk, offerTier } from "./tier-prices.ts";
@@ -97,13 +97,11 @@ function findReachable(
   /** Whether a route has the tier that the request asks for, which the key may not. */
   let isTierForbidden = false;
   let unpriced: string | undefined;
-  /** Whether a tool has a fee on a route, and the key may use none. */
   let isToolForbidden = false;
-  const sell = caller.key.forbidsPaidTools && request.tools ? withoutPaidTools : undefined;
   const preferences = preferencesOf(call);
   let isUnwanted = false;
   for (const listed of model.routes) {
-    const route = sell?.(listed) ?? listed;
+    const route = request.tools ? soldRoute(listed, caller.key) : listed;
     const upstream = upstreams.get(route.upstream);
     const pair = upstream && findFormatPair(call.wire, upstream.surfacesOf(route.upstreamModel));
     if (!pair) continue;
@@ -124,7 +122,7 @@ function findReachable(
     const unpricedPath = pair.isPassthrough ? findUnpricedAsk(request, route.price) : undefined;
     if (unpricedPath !== undefined) {
       unpriced = unpricedPath;
-      isToolForbidden ||= sell !== undefined && findUnpricedAsk(request, listed.price) === undefined;
+      isToolForbidden ||= route !== listed && findUnpricedAsk(request, listed.price) === undefined;
       continue;
     }
     const { optIns } = pair.format;

@@ -1,5 +1,6 @@
 // What a request is priced for beside tokens of text: calls of the provider's tools, and tokens of audio and images.
 
+import type { ApiKey } from "../accounts/keys/key.ts";
 import { MODAL_CLASSES, type ModalPrice, type ModalTokens, modalTokens } from "../domain/modalities.ts";
 import { dearestInput, type Model, type Price, type Route } from "../domain/model.ts";
 import { mostOf, type PicosPerToken } from "../domain/money.ts";
@@ -31,10 +32,10 @@ interface Priced {
   readonly codec: { readonly isPassthrough: boolean };
 }
 
-/** Returns a route that sells no tool at a fee, for a key that may use none. What every answer costs stays. */
-export function withoutPaidTools(route: Route): Route {
+/** Returns a route as it sells tools to a key: none at a fee where the key may use none. What every answer costs stays. */
+export function soldRoute(route: Route, { forbidsPaidTools }: Pick<ApiKey, "forbidsPaidTools">): Route {
   const { price, longPrice } = route;
-  if (!price.tools) return route;
+  if (!forbidsPaidTools || !price.tools) return route;
   const priced = { ...route, price: withoutFees(price) };
   return longPrice ? { ...priced, longPrice: withoutFees(longPrice) } : priced;
 }

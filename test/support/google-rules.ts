@@ -18,7 +18,7 @@ const MEMBERS: Readonly<Record<string, readonly string[]>> = {
   fileData: ["mimeType", "fileUri"],
   functionCall: ["id", "name", "args"],
   functionResponse: ["id", "name", "response"],
-  tool: ["functionDeclarations"],
+  tool: ["functionDeclarations", "googleSearch"],
   functionDeclaration: ["name", "description", "parameters", "parametersJsonSchema"],
   toolConfig: ["functionCallingConfig"],
   functionCallingConfig: ["mode", "allowedFunctionNames"],
@@ -127,7 +127,8 @@ function checkOrder({ role, parts }: Content, before: Content | undefined): void
 }
 
 function checkTool(value: unknown): void {
-  const { functionDeclarations } = objectOf(value, "tool");
+  const { functionDeclarations, googleSearch } = objectOf(value, "tool");
+  if (googleSearch !== undefined && functionDeclarations === undefined) return;
   for (const each of listOf(functionDeclarations, "functionDeclarations")) {
     const { name, description, parametersJsonSchema: schema } = objectOf(each, "functionDeclaration");
     check(/^[A-Za-z_][\w.:-]{0,63}$/.test(String(name)), "Invalid function name");

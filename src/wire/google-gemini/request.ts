@@ -12,6 +12,7 @@ import { dropForeignSignatures } from "./carried-reasoning.ts";
 import { readChatRequest } from "./ingress/read-request.ts";
 import { isDetailed, sizeOfPrompt } from "./input-size.ts";
 import { GENERATION, join, REQUEST, readInteger, readMember, THINKING } from "./names.ts";
+import { readToolDemands } from "./tools.ts";
 import { readTier, rejectUnpriced } from "./unpriced.ts";
 
 const UNPRICED_RULE = createUnpricedRule(new Set(), ["service_tier"]);
@@ -33,7 +34,9 @@ export function parseRequest(text: string, measured?: JsonMeasure): ModelRequest
   const members = REQUEST.read(body, "");
   rejectUnpriced(members, body);
   const limits = readLimits(members.generationConfig, REQUEST.spellingOf(body, "generationConfig"));
-  const size = sizeOfPrompt(members, limits.isDetailed);
+  const tools = readToolDemands(members.tools);
+  const prompt = sizeOfPrompt(members, limits.isDetailed);
+  const size = tools ? { ...prompt, isServerTool: true } : prompt;
   return {
     text,
     model,
@@ -46,6 +49,7 @@ export function parseRequest(text: string, measured?: JsonMeasure): ModelRequest
     input: inputSizeOf(text, size, false),
     needs: needsOf(size, { ...limits.asked, tools: isFilled(members.tools) }),
     tier: readTier(members.serviceTier, REQUEST.spellingOf(body, "serviceTier")),
+    ...(tools && { tools }),
     promptText: () => promptTextOf(reread(), PROMPT),
     readChat: () => readChatRequest(reread()),
   };

@@ -3,7 +3,7 @@ import { GatewayError } from "../../errors.ts";
 import { isSet, type JsonObject, readArray } from "../json/read.ts";
 import { readServiceTier } from "../tiers.ts";
 import { rejectUnpricedField } from "../unpriced-fields.ts";
-import { GENERATION, join, type Members, REQUEST, readMember, readObjects } from "./names.ts";
+import { GENERATION, join, type Members, REQUEST, readMember } from "./names.ts";
 
 type RequestMembers = ReturnType<(typeof REQUEST)["read"]>;
 
@@ -16,7 +16,6 @@ export function rejectUnpriced(body: RequestMembers, keys: JsonObject): void {
   const path = REQUEST.spellingOf(keys, "generationConfig");
   const config = readMember(body.generationConfig, path);
   if (config) rejectGeneration(GENERATION.read(config, path), path);
-  rejectTools(body.tools, "tools");
 }
 
 /**
@@ -45,26 +44,4 @@ function rejectGeneration(
   const { responseModalities: modalities } = config;
   const list = isSet(modalities) && !Array.isArray(modalities) ? [modalities] : readArray(modalities);
   if (list.some((modality) => modality !== "TEXT")) rejectUnpricedField(join(path, "responseModalities"));
-}
-
-/** The tools that run at the client, in both spellings. */
-const CLIENT_TOOLS = new Set([
-  "functionDeclarations",
-  "function_declarations",
-  "computerUse",
-  "computer_use",
-]);
-
-/** Errors show names of tools only: a client may send any key. */
-const NAME = /^\w{1,64}$/;
-
-function placeOf(key: string, tool: string): string {
-  return NAME.test(key) ? join(tool, key) : tool;
-}
-
-/** Tools that Google runs have fees of their own, and those that come later may have some. */
-function rejectTools(tools: unknown, path: string): void {
-  for (const [position, tool] of readObjects(tools, path).entries())
-    for (const [key, value] of Object.entries(tool))
-      if (isSet(value) && !CLIENT_TOOLS.has(key)) rejectUnpricedField(placeOf(key, `${path}[${position}]`));
 }

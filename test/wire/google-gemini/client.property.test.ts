@@ -6,6 +6,7 @@ import { printRequest } from "../../../src/wire/google-gemini/egress/print-reque
 import { googleGemini } from "../../../src/wire/google-gemini/format.ts";
 import { readChatRequest } from "../../../src/wire/google-gemini/ingress/read-request.ts";
 import { isJsonObject } from "../../../src/wire/json/read.ts";
+import type { ModelRequest } from "../../../src/wire/model-request.ts";
 import { UpstreamFault } from "../../../src/wire/upstream-fault.ts";
 import { drawHostile } from "../../fuzz/cases/hostile-values.ts";
 import { mutateJson } from "../../fuzz/cases/mutate-json.ts";
@@ -72,7 +73,7 @@ describe("requests of Google's clients", () => {
         );
         if (!session) continue;
         const text = session.printUpstreamRequest(OPTIONS);
-        if (surface === "gemini") expectBounded(JSON.parse(text), request.choices);
+        if (surface === "gemini") expectBounded(JSON.parse(text), request);
         printed += 1;
       }
     }
@@ -81,7 +82,10 @@ describe("requests of Google's clients", () => {
 });
 
 /** An upstream that takes either spelling must not find more output than was held. */
-function expectBounded(body: Record<string, unknown>, choices: number): void {
+function expectBounded(
+  body: Record<string, unknown>,
+  { choices, tools }: Pick<ModelRequest, "choices" | "tools">,
+): void {
   expect(Object.keys(body)).not.toContain("model");
   const configs = Object.entries(body).filter(([name]) => fold(name) === "generationconfig");
   expect(configs).toHaveLength(1);
@@ -90,8 +94,10 @@ function expectBounded(body: Record<string, unknown>, choices: number): void {
     Object.entries(Object(config)).flatMap(([name, value]) => (fold(name) === folded ? [value] : []));
   expect(valuesOf("maxoutputtokens")).toEqual([OPTIONS.outputTokensMax]);
   for (const count of valuesOf("candidatecount")) expect(Number(count) || 1).toBe(choices);
+  // A search is sent where its fee is held.
+  const unpriced = tools ? /execution/i : /search|execution/i;
   for (const tool of [body.tools].flat())
-    expect(Object.keys(tool ?? {}).filter((key) => /search|execution/i.test(key))).toEqual([]);
+    expect(Object.keys(tool ?? {}).filter((key) => unpriced.test(key))).toEqual([]);
 }
 
 function fold(name: string): string {

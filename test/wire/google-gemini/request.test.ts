@@ -66,9 +66,24 @@ describe("parseRequest", () => {
 
   test.each<[object, string]>([
     [{ tools: [{ googleSearch: {} }] }, "tools[0].googleSearch"],
-    [{ tools: { googleSearch: {} } }, "tools[0].googleSearch"],
+    [{ tools: { google_search: {} } }, "tools[0].google_search"],
+    [
+      { tools: [{ functionDeclarations: [] }, { googleSearchRetrieval: {} }, { googleSearch: {} }] },
+      "tools[1].googleSearchRetrieval",
+    ],
+  ])("bounds the searches of %j at one", (members, path) => {
+    expect(parse(members)).toMatchObject({
+      tools: { tools: [{ name: "grounding", path, callsMax: 1 }] },
+      input: { serverTools: true },
+    });
+    expect(parse(members).tools?.tools).toHaveLength(1);
+  });
+
+  test.each<[object, string]>([
+    [{ tools: [{ googleSearch: {} }, { googleMaps: {} }] }, "tools[1].googleMaps"],
+    [{ tools: { urlContext: {} } }, "tools[0].urlContext"],
+    [{ tools: [{ GoogleSearch: {} }] }, "tools[0].GoogleSearch"],
     [{ tools: [{ "a\nb": {} }] }, "tools[0]"],
-    [{ tools: [{ functionDeclarations: [], google_search: {} }] }, "tools[0].google_search"],
     [{ tools: [{ codeExecution: {} }] }, "tools[0].codeExecution"],
     [{ tools: [{ somethingNew: {} }] }, "tools[0].somethingNew"],
     [{ serviceTier: "platinum" }, "service_tier"],

@@ -173,7 +173,7 @@ function readNewKey(
     name: readName(body.name),
     models: readModels(parts, body.models) ?? undefined,
     tiers: readTiers(body.tiers) ?? undefined,
-    forbidsPaidTools: negate(body.allows_paid_tools),
+    forbidsPaidTools: body.allows_paid_tools === false,
     allowsClamp: body.allows_clamp,
     allowsChildren: body.allows_children,
     projectId: body.project_id ?? undefined,
@@ -194,7 +194,7 @@ function readChanges(
     models: readModels(parts, body.models, modelsNow),
     tiers: readTiers(body.tiers),
     expiresAtMs: readExpiry(body.expires_at),
-    forbidsPaidTools: negate(body.allows_paid_tools),
+    forbidsPaidTools: body.allows_paid_tools === undefined ? undefined : !body.allows_paid_tools,
     allowsClamp: body.allows_clamp,
     allowsChildren: body.allows_children,
     projectId: body.project_id,
@@ -219,10 +219,6 @@ function readName(text: string): string {
   const name = text.trim();
   if (name === "") throw wrongShape("name");
   return name;
-}
-
-function negate(flag: boolean | undefined): boolean | undefined {
-  return flag === undefined ? undefined : !flag;
 }
 
 function readExpiry<Absent extends null | undefined>(text: string | Absent): number | Absent {

@@ -3,6 +3,7 @@ import { isTooDeep } from "../../json/bounds.ts";
 import { isJsonObject, isSet, type JsonObject, readText } from "../../json/read.ts";
 import { reject, rejectUntranslatable, requireName } from "../../request-body.ts";
 import { join, type Members, readerOf, readMember, readObjects } from "../names.ts";
+import { searchIn } from "../tools.ts";
 import { readOpenApiSchema } from "./read-schema.ts";
 
 const TOOL = readerOf(["functionDeclarations", "computerUse"]);
@@ -29,6 +30,8 @@ export function readTools({
 function readTool(tool: JsonObject, path: string): readonly Tool[] {
   const { functionDeclarations, computerUse } = TOOL.read(tool, path);
   if (isSet(computerUse)) rejectUntranslatable(join(path, "computerUse"));
+  const search = searchIn(tool);
+  if (search !== undefined) rejectUntranslatable(join(path, search));
   const place = join(path, "functionDeclarations");
   return readObjects(functionDeclarations, place).map((each, position) =>
     readDeclaration(each, `${place}[${position}]`),

@@ -1,15 +1,19 @@
+import type { ToolCalls } from "../../../domain/tool-fees.ts";
 import { editMembers, sliceMember } from "../../json/edit.ts";
 import { isJsonObject, isSet, type JsonObject, readArray, readText } from "../../json/read.ts";
 import { joinPromptText } from "../../prompt-size.ts";
-import { type Content, NO_CONTENT } from "../../reply-part.ts";
+import { type Content, NO_CONTENT, type ReplyPart } from "../../reply-part.ts";
 import { UpstreamFault } from "../../upstream-fault.ts";
 import { readPromptTooLong } from "../egress/read-answer.ts";
 import { readFinish } from "../finish-reason.ts";
+import { readGrounding } from "../tools.ts";
 
 /** One candidate in one response. */
 interface Candidate extends Content {
   readonly index: number;
   readonly isFinished: boolean;
+  /** Set where it was grounded by a search. */
+  readonly calls: ToolCalls | undefined;
 }
 
 /** What the gateway reads of one response: a whole answer, or a chunk of a stream. */
@@ -44,9 +48,16 @@ function readCandidate(candidate: unknown, choices: number): Candidate {
   return {
     index,
     isFinished: finish !== undefined,
+    calls: readGrounding(candidate.groundingMetadata),
     generated: parts.map(({ generated }) => generated).join(""),
     isReadable: isFiltered || parts.some(({ isReadable }) => isReadable),
   };
+}
+
+/** The calls of a response: one where any candidate was grounded. */
+export function callsOf(candidates: readonly Candidate[]): Pick<ReplyPart, "calls"> {
+  const calls = candidates.find((candidate) => candidate.calls)?.calls;
+  return calls ? { calls } : {};
 }
 
 /** Reads a part. Thoughts are generated, but not readable. */

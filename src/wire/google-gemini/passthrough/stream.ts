@@ -6,7 +6,7 @@ import { printSse, type SseEvent } from "../../sse.ts";
 import { readGeminiServed, withServed } from "../../tiers.ts";
 import { UpstreamFault } from "../../upstream-fault.ts";
 import { readUsageEvent } from "../usage.ts";
-import { readResponse, renameModel } from "./response.ts";
+import { callsOf, readResponse, renameModel } from "./response.ts";
 
 /**
  * Reads a streamed answer. Responses pass through except the model's name. Holds back the response that finishes the
@@ -78,14 +78,21 @@ class StreamReader implements ReplyReader {
     // The finish is sent last, so output after it would reach the client in the wrong order.
     if (wasFinished) {
       if (candidates.length === 0) this.#last = text;
-      return { ...SILENT, usage, ...tier };
+      return { ...SILENT, usage, ...tier, ...callsOf(candidates) };
     }
     for (const { index, isFinished } of candidates)
       this.#candidates.set(index, isFinished || this.#candidates.get(index) === true);
     this.#isBlocked ||= isBlocked;
     const generated = candidates.map((candidate) => candidate.generated).join("");
     const isReadable = isBlocked || candidates.some((candidate) => candidate.isReadable);
-    const part = { generated, isReadable, isOutput: isReadable || generated !== "", usage, ...tier };
+    const part = {
+      generated,
+      isReadable,
+      isOutput: isReadable || generated !== "",
+      usage,
+      ...tier,
+      ...callsOf(candidates),
+    };
     if (!this.finished) return { ...part, text };
     this.#held = text;
     return { ...part, text: "" };
@@ -105,6 +112,7 @@ export function readWhole(request: RequestHead, text: string): ReplyPart {
     isReadable: isBlocked || candidates.some((candidate) => candidate.isReadable),
     generated: candidates.map((candidate) => candidate.generated).join(""),
     usage: readUsageEvent(body.usageMetadata)?.usage,
+    ...callsOf(candidates),
   };
   return withServed(part, readGeminiServed(objectOf(body.usageMetadata)), request);
 }
