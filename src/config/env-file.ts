@@ -37,6 +37,13 @@ export function withEnvFile(
   return { ...environment, ...Object.fromEntries(followed) };
 }
 
+/** Returns those of the named variables that a `.env` text has. */
+export function pickVariables(text: string, names: readonly string[]): Readonly<Record<string, string>> {
+  const entries = Object.entries(parseEnv(text));
+  const found = entries.flatMap(([name, value]) => (value && names.includes(name) ? [[name, value]] : []));
+  return Object.fromEntries(found);
+}
+
 /**
  * Adds variables at the end of a `.env` text. Every other line stays. A variable that has this value already is left
  * as it is. Throws {@link AdditionError} for one with another value, and for a value that would need quotes.

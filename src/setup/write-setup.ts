@@ -1,6 +1,6 @@
 import type { KnownModel } from "../catalog/known-models.ts";
 import { AdditionError, addEntries, readFileValues } from "../config/add-entries.ts";
-import { addVariables } from "../config/env-file.ts";
+import { addVariables, pickVariables } from "../config/env-file.ts";
 import { planAdditions, shortName } from "./additions.ts";
 import type { UpstreamSetup } from "./provider-setup.ts";
 import { lockSettings, readSettingsFile, replaceSettingsFile } from "./settings-files.ts";
@@ -18,6 +18,8 @@ export interface Setup {
   readonly upstreams: readonly { readonly upstream: UpstreamSetup; readonly models: readonly KnownModel[] }[];
   /** Values of variables. */
   readonly variables: Readonly<Record<string, string>>;
+  /** Values that were made for this setup: one that the file has already goes first. */
+  readonly made?: Readonly<Record<string, string>>;
 }
 
 /** What a setup has added, without what was there. */
@@ -26,6 +28,8 @@ export interface WrittenSetup {
   /** Names for clients. */
   readonly models: readonly string[];
   readonly variables: readonly string[];
+  /** The values that the file has now of those that were made. */
+  readonly made: Readonly<Record<string, string>>;
 }
 
 const PRIVATE = 0o600;
@@ -45,11 +49,13 @@ export function writeSetup(
     () => {
       const [before, variables] = [readSettingsFile(configPath), readSettingsFile(envPath)];
       const { text: after, ...added } = addToYaml(before, setup);
-      const extended = addVariables(variables, setup.variables);
+      const made = { ...setup.made, ...pickVariables(variables, Object.keys(setup.made ?? {})) };
+      const given = { ...setup.variables, ...made };
+      const extended = addVariables(variables, given);
       if (extended !== variables) replaceSettingsFile(envPath, variables, extended, { mode: PRIVATE });
       if (after !== before) replaceSettingsFile(configPath, before, after);
-      const names = Object.keys(setup.variables).filter((name) => !hasLine(variables, name));
-      return { ...added, variables: names };
+      const names = Object.keys(given).filter((name) => !hasLine(variables, name));
+      return { ...added, variables: names, made };
     },
     waitMsMax,
   );
@@ -59,7 +65,7 @@ function hasLine(text: string, name: string): boolean {
   return text.split("\n").some((line) => line.startsWith(`${name}=`));
 }
 
-interface ExtendedYaml extends Omit<WrittenSetup, "variables"> {
+interface ExtendedYaml extends Pick<WrittenSetup, "upstreams" | "models"> {
   readonly text: string;
 }
 

@@ -62,9 +62,10 @@ function createAsk(terminal: Terminal): Ask {
   }
 
   async function secret(question: string): Promise<string> {
-    terminal.write(`${question} (not shown): `);
+    // Hidden first: what is pasted as soon as the question stands must not be shown.
     terminal.setHidden(true);
     try {
+      terminal.write(`${question} (not shown): `);
       return await readLine(true);
     } finally {
       terminal.setHidden(false);

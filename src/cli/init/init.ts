@@ -51,9 +51,9 @@ export async function runInit(options: InitOptions, ask?: Ask): Promise<CommandR
     const setup = await planProviders(options, files, ask);
     const wish = await askForAccount(options, files, ask);
     const chosen = ask && options.client === undefined ? await chooseClient(ask) : client;
-    const secret = readSecret(files);
-    const variables = { ...setup.variables, [KEY]: secret };
-    const written = writeSetup(files, { ...setup, variables });
+    requireSecret(files);
+    const written = writeSetup(files, { ...setup, made: { [KEY]: createSecret() } });
+    const secret = written.made[KEY] ?? "";
     const created = await withStorage((storage) =>
       completeFirstAccount({ ...storage, now: Date.now }, { ...wish, secret }),
     );
@@ -65,11 +65,13 @@ export async function runInit(options: InitOptions, ask?: Ask): Promise<CommandR
   }
 }
 
-/** Keeps the secret before the database has its key, so that no key is without one who knows it. */
-function readSecret({ own }: SettingsFiles): string {
-  const secret = own[KEY] ?? createSecret();
-  if (isSecret(secret)) return secret;
-  throw new AdditionError(`${KEY} in .env is no key of Tollgate: remove that line.`);
+/**
+ * Throws for a variable that is no secret of a key. The secret is in `.env` before the database has its key, so that
+ * no key is without one who knows it.
+ */
+function requireSecret({ own }: SettingsFiles): void {
+  if (own[KEY] !== undefined && !isSecret(own[KEY]))
+    throw new AdditionError(`${KEY} in .env is no key of Tollgate: remove that line.`);
 }
 
 function explainKey({ message }: UnusableKeyError): string {

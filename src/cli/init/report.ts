@@ -30,8 +30,9 @@ export async function reportInit(done: Initialised): Promise<CommandResult> {
   const url = done.url ?? access.publicUrl ?? originOf(access.address);
   const code = printCode(client, { url, secret }, chatModels(models, setup));
   const { account, key, credited, operator } = created;
+  const { upstreams, models: added, variables } = written;
   const json = {
-    ...written,
+    ...{ upstreams, models: added, variables },
     file: files.configPath,
     env_file: files.envPath,
     account: { id: account.id, name: account.name, credited_usd: printUsd(credited) },
