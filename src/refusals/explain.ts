@@ -79,11 +79,7 @@ const ENTRIES: Partial<Record<Cause, Entry>> = {
     "Raise the tokens-per-minute limit, or ask for less.",
   ],
   tier_not_allowed: ["The key lists its service tiers.", "none", "Ask for another tier, or allow it."],
-  paid_tool_not_allowed: [
-    "The key may use no tools at the provider that have a fee.",
-    "none",
-    "Leave the tool out, or allow it.",
-  ],
+  paid_tool_not_allowed: ["The key may use no tools with a fee.", "none", "Leave the tool out, or allow it."],
   model_not_allowed: ["The key lists the models that it may use.", "none", "Allow the model for this key."],
   account_suspended: ["A suspended account takes no requests.", "none", "Ask the operator."],
   unknown_model: ["The model must be in the catalog.", "none", "Use the id of a model of the catalog."],
