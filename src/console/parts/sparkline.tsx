@@ -1,5 +1,6 @@
 import { formatCount, formatMs, formatPercent, plural } from "../format.ts";
 import type { RouteHour } from "../queries/models.ts";
+import { formatClock } from "../times.ts";
 import styles from "./sparkline.module.css";
 
 const HEIGHT = 28;
@@ -102,11 +103,10 @@ export function formatSuccess({ answered, failed }: Pick<RouteHour, "answered" |
 }
 
 const NO_HOUR: RouteHour = { at: "", answered: 0, failed: 0, first_output: null };
-const CLOCK = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
 
 /** The time of an hour in the viewer's zone. */
 function clockOf(at: string): string {
-  return at === "" ? "" : CLOCK.format(new Date(at));
+  return at === "" ? "" : formatClock(new Date(at));
 }
 
 function heightOf(count: number, most: number): number {

@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { useRef } from "react";
-import { formatCount, formatMs, plural, readUsd } from "../../format.ts";
+import { formatCount, formatMs, localise, plural, readUsd } from "../../format.ts";
 import { OutcomeBadge } from "../../parts/badge.tsx";
 import { classes } from "../../parts/classes.ts";
 import { Money } from "../../parts/money.tsx";
@@ -54,7 +54,7 @@ function describe(first: Request | undefined): string {
   if (first.state === "held") return `${first.model} is answering.`;
   if (first.outcome !== "ok") return "It ended without a whole answer. The receipt tells why.";
   const tokens = plural((first.input_tokens ?? 0) + (first.output_tokens ?? 0), "token");
-  const cost = readUsd(first.charged_usd) === 0n ? "free" : `for $${first.charged_usd}`;
+  const cost = readUsd(first.charged_usd) === 0n ? "free" : localise(`for $${first.charged_usd}`);
   return `Well done: ${first.model} has answered, ${tokens} ${cost}.`;
 }
 
