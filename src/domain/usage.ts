@@ -138,6 +138,14 @@ export function cutUsage(usage: Usage, bound: UsageBound, order: readonly InputC
   return cut;
 }
 
+/** Counts at least so many tokens of output as audio, as far as there is output. */
+export function withSpoken(usage: Usage, spoken: number): Usage {
+  if (spoken === 0) return usage;
+  const { inputTokens = 0, cachedInputTokens = 0, outputTokens = 0 } = usage.audio ?? {};
+  const audio = { inputTokens, cachedInputTokens, outputTokens: Math.max(outputTokens, spoken) };
+  return fitModalities({ ...usage, audio });
+}
+
 /** Reduces the tokens of audio and images to those of the classes that contain them. */
 export function fitModalities(usage: Usage): Usage {
   const audio = usage.audio && fitInto(usage.audio, usage);

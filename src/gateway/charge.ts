@@ -3,11 +3,11 @@ import { costOf, type Price } from "../domain/model.ts";
 import type { Nanos } from "../domain/money.ts";
 import type { Tier } from "../domain/tiers.ts";
 import { hasFees } from "../domain/tool-fees.ts";
-import { fitModalities, inputTokensOf, NO_USAGE, type Usage } from "../domain/usage.ts";
+import { fitModalities, inputTokensOf, NO_USAGE, type Usage, withSpoken } from "../domain/usage.ts";
 import type { ChargeSource } from "../ledger/records.ts";
 import { priceOf, pricesOf } from "./answer-prices.ts";
 import type { Gateway } from "./gateway.ts";
-import { estimateInputTokens, totalOutputMaxOf, usualUnitsOf } from "./quote.ts";
+import { estimateInputTokens, spokenTokensOf, totalOutputMaxOf, usualUnitsOf } from "./quote.ts";
 import type { HeldRequest, Outcome } from "./request.ts";
 
 /** The amount that a request is charged, and where its usage comes from. */
@@ -108,26 +108,36 @@ async function estimate(metered: Metered, tokens: Gateway["tokens"], progress: P
   const prompt = countsInput ? await promptOf(body) : "";
   const output = meter.generated();
   const counted = await tokens.count({ input: prompt ?? "", output, isPatient: progress === "left" });
-  const outputTokens = outputOf(metered, counted.outputTokens, progress);
-  const asReported = chargeUsage(metered, "estimated", { ...reported, outputTokens });
+  const isReported = progress === "complete" && meter.hasOutputReport();
+  const spoken = isReported ? 0 : spokenTokensOf(quote, meter.audioBytes);
+  const outputTokens = isReported
+    ? reported.outputTokens
+    : outputOf(metered, counted.outputTokens + spoken, progress);
+  const asReported = chargeSpoken(metered, { ...reported, outputTokens }, spoken);
   if (!countsInput) return asReported;
   const { tokenIds = 0, fileTokens = 0, images } = quote.request.input;
   const outsideText = tokenIds + fileTokens + images * quote.model.imageTokens;
   const inText = prompt === undefined ? estimateInputTokens(quote) : counted.inputTokens;
   const inputTokens = Math.min(inText + outsideText, quote.inputTokens);
   const { calls } = reported;
-  const asCounted = chargeUsage(metered, "estimated", { ...NO_USAGE, inputTokens, outputTokens, calls });
+  const asCounted = chargeSpoken(metered, { ...NO_USAGE, inputTokens, outputTokens, calls }, spoken);
   return asCounted.amount >= asReported.amount ? asCounted : asReported;
 }
 
+/** Charges spoken output at the dearer price of audio and text. */
+function chargeSpoken(metered: Metered, counted: Usage, spoken: number): Charge {
+  const asText = chargeUsage(metered, "estimated", counted);
+  if (spoken === 0) return asText;
+  const asAudio = chargeUsage(metered, "estimated", withSpoken(counted, spoken));
+  return asAudio.amount > asText.amount ? asAudio : asText;
+}
+
 /**
- * The output of an estimate. The report of a complete answer stays as it is. That of an answer that was broken
- * off may be of its beginning: the larger of report and count. Nothing before the first output: some formats
- * report a token at the start of a message.
+ * The output of an estimate without a report of the whole answer. A report may be of the beginning: the larger of
+ * report and count. Nothing before the first output: some formats report a token at the start of a message.
  */
 function outputOf({ meter, quote }: Metered, counted: number, progress: Progress): number {
   const { outputTokens } = meter.counted();
-  if (progress === "complete" && meter.hasOutputReport()) return outputTokens;
   if (progress === "left" && !meter.hasOutput) return 0;
   const unseen = meter.hasOutput ? (quote.request.outputTokensUsual ?? 0) : 0;
   const { choices } = quote.request;

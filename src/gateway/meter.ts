@@ -12,6 +12,7 @@ import {
   NO_USAGE,
   type Usage,
   type UsageBound,
+  withSpoken,
 } from "../domain/usage.ts";
 import type { ReplyPart } from "../wire/reply-part.ts";
 import { priceOf } from "./answer-prices.ts";
@@ -20,6 +21,7 @@ import {
   estimateInputTokens,
   type PricedCandidate,
   type Quote,
+  spokenTokensOf,
   usageBoundOf,
   usualUnitsOf,
 } from "./quote.ts";
@@ -51,6 +53,8 @@ export class Meter {
   /** Whether the client has seen output. Then no other candidate can answer, and a failure is charged. */
   isCommitted = false;
   generatedChars = 0;
+  /** Bytes of spoken output so far. */
+  audioBytes = 0;
   /** Images that came or began without a report of their tokens; `undefined` before them and in other answers. */
   unreportedImages: number | undefined;
   /** The service tier that the answer reported last. */
@@ -82,6 +86,7 @@ export class Meter {
     this.isReadable = false;
     this.isCommitted = false;
     this.generatedChars = 0;
+    this.audioBytes = 0;
     this.unreportedImages = undefined;
     this.servedTier = undefined;
     this.#usage = undefined;
@@ -110,6 +115,7 @@ export class Meter {
       this.#pieces.push(part.generated);
       this.generatedChars += part.generated.length;
     }
+    if (part.audioBytes !== undefined) this.audioBytes += part.audioBytes;
     if (part.unreportedImages !== undefined) this.unreportedImages = part.unreportedImages;
     if (part.tier !== undefined) this.servedTier = part.tier;
     if (part.isOutput) this.firstOutputAt ??= this.#clock();
@@ -167,7 +173,8 @@ export class Meter {
     if (!candidate || !this.isCommitted) return 0n;
     const { counted } = this.#boundedUsage();
     const input = this.#isWhole ? counted : withEstimatedInput(counted, this.#quote);
-    const accrued = withUnits(withOutputAtLeast(input, this.generatedChars), this.#quote);
+    const spoken = this.audioBytes === 0 ? 0 : spokenTokensOf(this.#quote, this.audioBytes);
+    const accrued = withUnits(withOutputAtLeast(input, this.generatedChars, spoken), this.#quote);
     return costOf(accrued, priceOf(this.#quote, candidate, accrued, this.servedTier));
   }
 
@@ -217,7 +224,7 @@ function withEstimatedInput(counted: Usage, quote: Quote): Usage {
   return inputTokensOf(counted) > 0 ? counted : { ...counted, inputTokens: estimateInputTokens(quote) };
 }
 
-function withOutputAtLeast(usage: Usage, generatedChars: number): Usage {
-  const outputTokens = Math.max(usage.outputTokens, Math.ceil(generatedChars / CHARS_PER_TOKEN));
-  return { ...usage, outputTokens };
+function withOutputAtLeast(usage: Usage, generatedChars: number, spoken: number): Usage {
+  const generated = Math.ceil(generatedChars / CHARS_PER_TOKEN) + spoken;
+  return withSpoken({ ...usage, outputTokens: Math.max(usage.outputTokens, generated) }, spoken);
 }

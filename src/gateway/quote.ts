@@ -134,6 +134,13 @@ export function usualUnitsOf({ units }: RequestHead): number {
   return units ? (units.usual ?? units.held) : 0;
 }
 
+/** The most tokens of spoken output in the bytes that an answer brought; 0 where the request asked for none. */
+export function spokenTokensOf(quote: Quote, audioBytes: number): number {
+  const { audioTokenBytes } = quote.request;
+  if (audioTokenBytes === undefined) return 0;
+  return Math.min(Math.ceil(audioBytes / audioTokenBytes), totalOutputMaxOf(quote));
+}
+
 /**
  * The most tokens and units that an honest answer of a candidate reports: a full context window for each prompt, and a
  * tenth more output than the limit. Both are multiplied where the provider may read the prompt again and

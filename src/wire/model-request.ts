@@ -60,6 +60,8 @@ export interface RequestHead {
   readonly tools?: ToolDemands | undefined;
   /** The field that asks for spoken output; `undefined` for text. */
   readonly audioOutput?: string | undefined;
+  /** The fewest bytes of spoken output that one token takes; `undefined` where none is asked for. */
+  readonly audioTokenBytes?: number | undefined;
   /** The field that asks for images in the answer of a conversation; `undefined` for none. */
   readonly imageOutput?: string | undefined;
   /** "model" in formats that cannot limit the output: each choice may have the model's maximum. */

@@ -19,6 +19,8 @@ export interface ReplyPart {
   readonly isReadable: boolean;
   /** All text generated in this step (text, reasoning, arguments), for a local token count. */
   readonly generated: string;
+  /** Bytes of spoken output in this step. Default: 0. */
+  readonly audioBytes?: number | undefined;
   /** The latest usage of the answer; replaces the usage of earlier parts. */
   readonly usage: Usage | undefined;
   /** The service tier that the answer reports; replaces that of earlier parts. */
@@ -87,6 +89,8 @@ export interface ReplyReader {
 export interface Content {
   readonly generated: string;
   readonly isReadable: boolean;
+  /** Bytes of spoken output. Default: 0. */
+  readonly audioBytes?: number | undefined;
 }
 
 export const NO_CONTENT: Content = Object.freeze({ generated: "", isReadable: false });

@@ -364,6 +364,31 @@ describe("chat", () => {
     expect(receipt.granted >= receipt.captured).toBe(true);
   });
 
+  test.each([
+    ["pcm16", "breaks off", 10],
+    ["pcm16", "ends without a report", 10],
+    ["opus", "breaks off", 649],
+  ])("charges spoken %s output of a stream that %s as %i tokens of audio", async (format, how, spoken) => {
+    const data = Buffer.alloc(24_000).toString("base64");
+    const chunk = (delta: object, finish: string | null = null) =>
+      JSON.stringify({ id: "c", choices: [{ index: 0, delta, finish_reason: finish }] });
+    const halves = [data.slice(0, 16_000), data.slice(16_000)];
+    const spoke = halves.map((half) => chunk({ audio: { id: "a", data: half } }));
+    const isBroken = how === "breaks off";
+    const body = isBroken
+      ? spoke.map((line) => `data: ${line}\n\n`).join("")
+      : frame("openai", [...spoke, chunk({}, "stop")]);
+    const framing = isBroken ? ({ framing: "until_close" } as const) : {};
+    gateway.upstream.on("chat", answer({ headers: EVENT_STREAM, body, ...framing }));
+    const members = { modalities: ["text", "audio"], audio: { voice: "alloy", format }, stream: true };
+    const response = await post(gateway, CHAT, { model: "chat", ...members });
+    await response.text().catch(() => undefined);
+    const receipt = await gateway.receiptOf(response);
+    expect(receipt.outcome?.usage?.audio?.outputTokens).toBe(spoken);
+    expect(receipt.captured >= BigInt(spoken) * 20_000n).toBe(true);
+    expect(receipt.granted >= receipt.captured).toBe(true);
+  });
+
   test("charges audio that the request did not ask for as text, and logs it", async () => {
     const receipt = await ask("chat", { completion_tokens_details: { audio_tokens: 5 } });
     expect(receipt.captured).toBe(TOKENS);

@@ -105,13 +105,22 @@ function readWhole(request: RequestHead, text: string): ReplyPart {
   const edits: Record<string, ValueEdit> = { model: () => JSON.stringify(request.model) };
   let generated = "";
   let isReadable = false;
+  let audioBytes = 0;
   for (const choice of choices) {
     generated += choice.generated;
+    audioBytes += choice.audioBytes ?? 0;
     isReadable ||= choice.isReadable;
     if (choice.reason !== choice.upstreamReason) edits.choices ??= (raw) => editReasons(raw, choices);
   }
   const usage = readUsage(body.usage);
-  const part = { text: editMembers(text, edits), isOutput: true, isReadable, generated, usage };
+  const part = {
+    text: editMembers(text, edits),
+    isOutput: true,
+    isReadable,
+    generated,
+    usage,
+    ...(audioBytes > 0 && { audioBytes }),
+  };
   return withServed(part, readServed(body.service_tier), request);
 }
 
@@ -128,7 +137,7 @@ function readChoice(choice: unknown): WholeChoice {
   const reason = readFinishReason(choice.finish_reason, calledTools(choice.message));
   if (reason === undefined) throw new UpstreamFault("The answer has no finish");
   const isReadable = content.isReadable || reason === "content_filter";
-  return { generated: content.generated, isReadable, reason, upstreamReason: choice.finish_reason };
+  return { ...content, isReadable, reason, upstreamReason: choice.finish_reason };
 }
 
 function calledTools(message: JsonObject): boolean {

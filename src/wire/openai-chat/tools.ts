@@ -52,22 +52,37 @@ function isBoundedSearch(plugin: JsonObject): boolean {
 /** The fields that ask for output beside text. */
 interface AskedOutput {
   readonly audioOutput?: string;
+  readonly audioTokenBytes?: number;
   readonly imageOutput?: string;
 }
 
 const MODALITIES: readonly unknown[] = ["text", "audio", "image"];
+
+/** Formats without a codec: 24,000 samples of two bytes a second. Streams have no other at OpenAI. */
+const PLAIN_SOUND: ReadonlySet<unknown> = new Set(["pcm16", "wav"]);
+/**
+ * Bytes of 50 ms of spoken output, which are one token.
+ *
+ * @see https://developers.openai.com/api/docs/guides/realtime-costs
+ */
+const PLAIN_BYTES = 2_400;
+/** No codec of speech has fewer bytes in 50 ms: 6 kbit/s. */
+const CODED_BYTES = 37;
 
 /**
  * Reads which output a body asks for. Throws `unpriced_field` for another modality.
  *
  * @see https://developers.openai.com/api/docs/guides/audio `modalities`
  */
-export function readAskedOutput({ modalities }: JsonObject): AskedOutput {
+export function readAskedOutput({ modalities, audio }: JsonObject): AskedOutput {
   if (!isSet(modalities)) return {};
   if (!Array.isArray(modalities) || !modalities.every((each) => MODALITIES.includes(each)))
     rejectUnpricedField("modalities");
   return {
-    ...(modalities.includes("audio") && { audioOutput: "modalities" }),
+    ...(modalities.includes("audio") && {
+      audioOutput: "modalities",
+      audioTokenBytes: isJsonObject(audio) && PLAIN_SOUND.has(audio.format) ? PLAIN_BYTES : CODED_BYTES,
+    }),
     ...(modalities.includes("image") && { imageOutput: "modalities" }),
   };
 }

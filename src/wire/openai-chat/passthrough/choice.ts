@@ -42,6 +42,7 @@ export class ChoiceReader {
     return {
       generated: content.generated,
       isReadable: content.isReadable || reason === "content_filter",
+      audioBytes: content.audioBytes,
       edits: hasKeys(edits) ? edits : undefined,
     };
   }

@@ -190,7 +190,8 @@ class ModelRename {
 function isRepeatable(chunk: JsonObject, [step, ...others]: readonly ChoiceStep[]): boolean {
   const [choice] = readArray(chunk.choices);
   const isPlain = isJsonObject(choice) && !isSet(choice.finish_reason) && !isJsonObject(usageOfChunk(chunk));
-  return isPlain && step?.edits === undefined && others.length === 0;
+  const isText = step?.edits === undefined && step?.audioBytes === undefined;
+  return isPlain && isText && others.length === 0;
 }
 
 const TEXTS = ["content", "reasoning_content", "reasoning", "refusal"];
@@ -247,9 +248,12 @@ function editChoices(text: string, steps: readonly ChoiceStep[]): string {
 function sumOfSteps(steps: readonly ChoiceStep[]): Omit<ReplyPart, "text" | "usage"> {
   let generated = "";
   let isReadable = false;
+  let audioBytes = 0;
   for (const step of steps) {
     generated += step.generated;
     isReadable ||= step.isReadable;
+    audioBytes += step.audioBytes ?? 0;
   }
-  return { generated, isReadable, isOutput: isReadable || generated !== "" };
+  const sum = { generated, isReadable, isOutput: isReadable || generated !== "" };
+  return audioBytes > 0 ? { ...sum, audioBytes } : sum;
 }
