@@ -28,7 +28,7 @@ const EVERYBODY = [
 const OWNERS = ["Shared links", "Management keys", "Audit trail"];
 const OPERATORS = [
   ...["Accounts", "People", "All usage", "Health", "Audit", "Redeem codes", "Subscriptions", "Figures"],
-  ...["Audit trail", "Management keys"],
+  ...["Audit trail", "Management keys", "Set up"],
 ];
 
 const SHOWN: Readonly<Record<Visitor, readonly string[]>> = {
