@@ -173,7 +173,8 @@ describe("tollgate models add", () => {
   test("fails in one sentence where the folder is gone", async () => {
     const elsewhere = { TOLLGATE_CONFIG: join(folder, "none/tollgate.yaml") };
     const ended = await runTollgate(folder, ["models", "add", SONNET], elsewhere);
-    expect(ended).toMatchObject({ exitCode: 1, stderr: `${elsewhere.TOLLGATE_CONFIG} cannot be written.\n` });
+    const stderr = `${join(folder, "none")} cannot be written. Nothing was written.\n`;
+    expect(ended).toMatchObject({ exitCode: 1, stderr });
   });
 });
 

@@ -257,6 +257,7 @@ const TABLES = [
   ...["export_ends", "export_numbers", "export_positions", "exports", "forgotten_names", "gateways", "holds"],
   ...[
     "idempotent_answers",
+    "identities",
     "instance",
     "invitations",
     "journal_sums",
@@ -270,6 +271,7 @@ const TABLES = [
     "notice_rules",
     "notices",
     "open_notices",
+    "passkeys",
     "people",
     "plan_grants",
     "plan_invoices",
@@ -287,6 +289,7 @@ const TABLES = [
     "route_hours",
     "runs",
     "schema_version",
+    "second_factors",
     "sessions",
     "shared_links",
     "shared_values",
