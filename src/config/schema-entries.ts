@@ -1,6 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { DAY_MS } from "../domain/id-time.ts";
 import { CAPABILITIES } from "../domain/model.ts";
+import { TIERS } from "../domain/tiers.ts";
 import { TOOL_CALLS_MAX } from "../domain/tool-fees.ts";
 import { BetaNames, Betas, Count, Mapping, Text, TOKENS_MAX } from "./schema-parts.ts";
 import { LongPrices, Price, Prices } from "./schema-prices.ts";
@@ -169,6 +170,12 @@ export const Upstream = Mapping({
   ),
   circuit_failures: Type.Optional(Count(1, 1_000_000)),
   retention: Type.Optional(Retention),
+  default_tier: Type.Optional(
+    Type.Union(
+      TIERS.map((name) => Type.Literal(name)),
+      { description: `one of ${TIERS.join(", ")}` },
+    ),
+  ),
   output_limit_field: Type.Optional(
     Type.Union([Type.Literal("max_tokens"), Type.Literal("max_completion_tokens")], {
       description: "max_tokens or max_completion_tokens",

@@ -115,6 +115,7 @@ function readUpstream(name: string, entry: UpstreamEntry): UpstreamConfig {
     keys: entry.keys && readKeys(entry.keys),
     timeouts: readTimeouts(entry.timeouts ?? {}),
     outputLimitField: entry.output_limit_field,
+    defaultTier: entry.default_tier,
     circuitFailures: entry.circuit_failures ?? 5,
     ...readProtocol(entry),
   };

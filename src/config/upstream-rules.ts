@@ -13,6 +13,7 @@ export const GLOBAL_LOCATION = "global";
 const PROTOCOL_KEYS = [
   "api_key",
   "responses",
+  "default_tier",
   "anthropic_betas",
   "anthropic_beta_names",
   "api_version",
@@ -37,16 +38,20 @@ interface ProtocolRule {
 }
 
 const PROTOCOL_RULES: Readonly<Record<Protocol, ProtocolRule>> = {
-  openai: { baseUrl: () => "https://api.openai.com/v1", required: ["api_key"], optional: ["responses"] },
+  openai: {
+    baseUrl: () => "https://api.openai.com/v1",
+    required: ["api_key"],
+    optional: ["responses", "default_tier"],
+  },
   anthropic: {
     baseUrl: () => "https://api.anthropic.com",
     required: ["api_key"],
-    optional: ["anthropic_betas"],
+    optional: ["default_tier", "anthropic_betas"],
   },
   azure: {
     baseUrl: undefined,
     required: [],
-    optional: ["api_key", "responses", "api_version", "entra", "entra_scope"],
+    optional: ["api_key", "responses", "default_tier", "api_version", "entra", "entra_scope"],
   },
   bedrock: {
     baseUrl: ({ region }) => region && bedrockUrl(region),

@@ -1,9 +1,10 @@
 import { DAY_MS } from "../domain/id-time.ts";
 import { MODAL_CLASSES, MODALITIES } from "../domain/modalities.ts";
 import { longCostOf, type Model, type Price, type Route, type TokenPrice } from "../domain/model.ts";
-import { TIERS } from "../domain/tiers.ts";
+import { TIERS, type Tier } from "../domain/tiers.ts";
 import { REQUEST_FEE } from "../domain/tool-fees.ts";
 import { dearestUnit, findUnpriced, type UnitPrice } from "../domain/units.ts";
+import type { UpstreamConfig } from "../upstream/upstream.ts";
 import type { FilledIn } from "./known.ts";
 import { formatPath } from "./problems.ts";
 
@@ -172,4 +173,28 @@ export function findUnpricedSearches(models: readonly Model[]): readonly Unprice
 /** Describes a finding for the command line. */
 export function describeUnpricedSearch({ model, upstream }: UnpricedSearch): string {
   return `${formatPath(["models", model])}: searches in every request at upstream ${upstream}, whose fee no price holds`;
+}
+
+/** An upstream whose default tier has a price on none of its routes. */
+interface UnpricedDefault {
+  readonly upstream: string;
+  readonly tier: Tier;
+}
+
+/** Finds default tiers without a price on any route of their upstream: answers of these tiers are not believed. */
+export function findUnpricedDefaults(
+  upstreams: readonly Pick<UpstreamConfig, "name" | "defaultTier">[],
+  models: readonly Model[],
+): readonly UnpricedDefault[] {
+  const routes = models.flatMap((model) => model.routes);
+  return upstreams.flatMap(({ name, defaultTier: tier }) => {
+    if (!tier || routes.some(({ upstream, price }) => upstream === name && price.tiers?.[tier])) return [];
+    return [{ upstream: name, tier }];
+  });
+}
+
+/** Describes a finding for the command line. */
+export function describeUnpricedDefault({ upstream, tier }: UnpricedDefault): string {
+  const place = formatPath(["upstreams", upstream, "default_tier"]);
+  return `${place}: no route has a price of ${tier}, expected one under price.tiers`;
 }

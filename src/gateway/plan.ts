@@ -15,7 +15,7 @@ import { allowsRoute, preferencesOf } from "./preferences.ts";
 import { findUnpricedAsk, preferWhole, soldRoute, toolOptionsFor } from "./priced-apart.ts";
 import { outputTokensMaxOf } from "./quote.ts";
 import type { Call, Candidate, Plan } from "./request.ts";
-import { mayAsk, offerTier } from "./tier-prices.ts";
+import { askedOf, mayAsk, offerTier } from "./tier-prices.ts";
 
 /**
  * A route whose upstream speaks a format that the client's format passes through to or can be translated to.
@@ -109,7 +109,8 @@ function findReachable(
       refused = unhosted;
       continue;
     }
-    const tier = request.tier && offerTier(route, placeOf(pair, upstream), request.tier);
+    const mayHaveTier = request.tier ?? upstream.defaultTier;
+    const tier = mayHaveTier && offerTier(route, placeOf(pair, upstream), request);
     if (request.tier && !tier) continue;
     if (preferences && !allowsRoute(preferences, { model, route, request, tier })) {
       isUnwanted = true;
@@ -131,7 +132,8 @@ function findReachable(
     const tools = request.tools && pair.isPassthrough && toolOptionsFor({ model, request }, route.price);
     const own = tools ? { ...planned, ...tools } : planned;
     const hosted = hostOptions ? { ...own, ...hostOptions } : own;
-    const printOptions = request.tier ? { ...hosted, tier: request.tier.asked } : hosted;
+    const asked = mayHaveTier && askedOf(request, upstream);
+    const printOptions = asked ? { ...hosted, ...asked } : hosted;
     // Features of the client are sent only where its body passes through.
     const window = pair.isPassthrough && optIns ? optIns.windowOn(route, call.headers, request) : 0;
     const contextWindow = windowOf(route, model, window);
@@ -147,8 +149,8 @@ function findReachable(
   return request.tools ? preferWhole(reachable) : reachable;
 }
 
-function placeOf({ format }: FormatPair, { messagesHost, provider }: Upstream) {
-  return { surface: format.surface, messagesHost, provider };
+function placeOf({ format }: FormatPair, { messagesHost, provider, defaultTier }: Upstream) {
+  return { surface: format.surface, messagesHost, provider, defaultTier };
 }
 
 /** The window of a route, and what features of the client open of it; `undefined` for the model's own. */

@@ -7,7 +7,9 @@ import {
   type Surface,
   type TokenPrice,
 } from "../domain/model.ts";
-import type { ServedTier, Tier, TierDemand, TierOffer } from "../domain/tiers.ts";
+import type { ServedTier, Tier, TierOffer } from "../domain/tiers.ts";
+import type { PrintOptions } from "../wire/format.ts";
+import type { RequestHead } from "../wire/model-request.ts";
 import { chosenTiers, sendableTiers } from "../wire/tiers.ts";
 
 /** The format and the host of a route's upstream. */
@@ -16,6 +18,8 @@ interface TierPlace {
   readonly messagesHost: MessagesHost | undefined;
   /** The upstream's `gen_ai.provider.name`. */
   readonly provider: string;
+  /** The tier that the provider may serve unasked; `undefined` for the standard one. */
+  readonly defaultTier?: Tier | undefined;
 }
 
 /** Vertex AI takes the tier of Gemini's models in a header, which is not sent. */
@@ -23,16 +27,20 @@ const TIERLESS = "gcp.vertex_ai";
 
 /**
  * Returns what a route is asked for: the tier, or what the provider may choose of those that have a price. Returns
- * `undefined` for a tier without a price on the route, and for one that its upstream cannot be asked for.
+ * `undefined` for a tier without a price on the route, for one that its upstream cannot be asked for, and where a
+ * request that asks for none gets the standard tier.
  */
 export function offerTier(
   { price }: Pick<Route, "price">,
-  { surface, messagesHost, provider }: TierPlace,
-  { asked }: TierDemand,
+  { surface, messagesHost, provider, defaultTier }: TierPlace,
+  { tier: demand, declinedTiers }: Pick<RequestHead, "tier" | "declinedTiers">,
 ): TierOffer | undefined {
-  if (asked === "auto") {
-    const choices = chosenTiers(surface).filter((tier) => price.tiers?.[tier]);
-    return { asked: undefined, choices };
+  const asked = demand?.asked;
+  if (asked === undefined || asked === "auto") {
+    const named = new Set(asked ? chosenTiers(surface) : NO_CHOICES);
+    if (defaultTier && !declinedTiers?.includes(defaultTier)) named.add(defaultTier);
+    const choices = [...named].filter((tier) => price.tiers?.[tier]);
+    return asked || choices.length > 0 ? { asked: undefined, choices } : undefined;
   }
   // Hosts of Anthropic's models have regions of their own. Their other models have other formats.
   const isHosted = messagesHost !== undefined && surface === "messages";
@@ -43,6 +51,15 @@ export function offerTier(
 }
 
 const NO_CHOICES: readonly Tier[] = [];
+
+/** Returns what an upstream is asked for: also for the standard tier, where its own default is another one. */
+export function askedOf(
+  { tier, declinedTiers = NO_CHOICES }: Pick<RequestHead, "tier" | "declinedTiers">,
+  { defaultTier }: Pick<TierPlace, "defaultTier">,
+): Pick<PrintOptions, "tier"> | undefined {
+  if (tier) return { tier: tier.asked };
+  return defaultTier && declinedTiers.includes(defaultTier) ? { tier: "default" } : undefined;
+}
 
 /** Whether a key may ask for what a route is asked for: for the tier, and for each that the provider may choose. */
 export function mayAsk(allowed: readonly Tier[] | undefined, { asked, choices }: TierOffer): boolean {

@@ -1,4 +1,5 @@
 import type { MessagesHost, Surface } from "../domain/model.ts";
+import type { Tier } from "../domain/tiers.ts";
 import type { Limits } from "../limiter/limiter.ts";
 import type { Health } from "./cooldown.ts";
 import type { FirstOutputTimes } from "./first-output-times.ts";
@@ -58,6 +59,8 @@ interface CommonConfig {
   readonly keys?: readonly KeyConfig[] | undefined;
   readonly timeouts: UpstreamTimeouts;
   readonly outputLimitField: "max_tokens" | "max_completion_tokens" | undefined;
+  /** The service tier of requests that ask for none; default: the standard one. */
+  readonly defaultTier?: Tier | undefined;
   /** Consecutive failures that open the circuit. */
   readonly circuitFailures: number;
 }
@@ -174,6 +177,8 @@ export interface Upstream {
   readonly timeouts: UpstreamTimeouts;
   /** The only field for the output limit that it accepts; `undefined` when it accepts both. */
   readonly outputLimitField: "max_tokens" | "max_completion_tokens" | undefined;
+  /** The service tier that its project or workspace has as the default; `undefined` for the standard one. */
+  readonly defaultTier?: Tier | undefined;
   /** How its messages bodies differ from Anthropic's own; `undefined` when they do not. */
   readonly messagesHost?: MessagesHost | undefined;
   /** In the order of the configuration. */

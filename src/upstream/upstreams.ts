@@ -58,7 +58,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
   }
 
   function create(config: UpstreamConfig, before: ConfiguredUpstream | undefined): ConfiguredUpstream {
-    const { name, protocol, baseUrl, timeouts, outputLimitField } = config;
+    const { name, protocol, baseUrl, timeouts, outputLimitField, defaultTier } = config;
     const kept = before && isOnSameHost(before.config, config) ? before : undefined;
     const post =
       kept?.post ??
@@ -76,7 +76,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     const address = addressOf(baseUrl);
     const provider = conventionalProvider(protocol, baseUrl);
     const own = { name, provider, address, surfacesOf, timeouts, outputLimitField, messagesHost };
-    return { config, post, upstream: { ...own, keys } };
+    return { config, post, upstream: { ...own, defaultTier, keys } };
   }
 
   function keepOrCreate(config: UpstreamConfig): ConfiguredUpstream {

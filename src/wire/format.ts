@@ -203,8 +203,8 @@ export interface PrintOptions extends UpstreamRequestOptions {
   readonly traits: ModelTraits;
   /** Whether cache marks are set in a prompt that has none. */
   readonly marksPrefixes?: boolean | undefined;
-  /** The service tier that the upstream is asked for; `auto` leaves it to the provider. */
-  readonly tier?: Tier | "auto" | undefined;
+  /** The service tier that the upstream is asked for; `auto` leaves it to the provider, `default` is the standard one. */
+  readonly tier?: Tier | "auto" | "default" | undefined;
   /** The {@link Source.origin} of the upstream; without it, no signed or encrypted reasoning is sent. */
   readonly origin?: string | undefined;
 }

@@ -1,6 +1,6 @@
 import type { ChatRequest } from "../domain/chat-request.ts";
 import type { Capability, MessagesHost } from "../domain/model.ts";
-import type { TierDemand } from "../domain/tiers.ts";
+import type { Tier, TierDemand } from "../domain/tiers.ts";
 import type { ToolDemands } from "../domain/tool-fees.ts";
 import type { UnitDemand } from "../domain/units.ts";
 
@@ -54,6 +54,8 @@ export interface RequestHead {
   readonly unhosted?: string | undefined;
   /** The service tier that the request asks for; `undefined` for the standard one. */
   readonly tier?: TierDemand | undefined;
+  /** The tiers that its fields exclude by a standard value, such as `service_tier: default`. */
+  readonly declinedTiers?: readonly Tier[] | undefined;
   /** What a model that is priced by unit charges for; `undefined` for formats without units. */
   readonly units?: UnitDemand | undefined;
   /** The tools that may run at the provider, at a fee; `undefined` for none. */

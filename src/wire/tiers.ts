@@ -51,6 +51,16 @@ export function readMessagesTier(body: JsonObject): TierDemand | undefined {
   return { asked: isRegional ? "fast_us" : "fast", path: "speed" };
 }
 
+/** Returns the tiers that the standard values of a body exclude, as a member of its request. */
+export function declinedBy({ service_tier: service, speed, inference_geo: region }: JsonObject) {
+  const declined = [
+    ...(STANDARD.has(service) ? SERVICE_TIERS : NONE),
+    ...(speed === "standard" ? FAST_TIERS : NONE),
+    ...(region === "global" ? REGIONAL_TIERS : NONE),
+  ];
+  return declined.length > 0 ? { declinedTiers: declined } : undefined;
+}
+
 function tierOf(name: unknown): Tier | undefined {
   return OTHER_NAMES.get(name) ?? (isTier(name) ? name : undefined);
 }
@@ -139,6 +149,8 @@ export function printConverseTier(tier: PrintOptions["tier"]): object {
   return tier === "priority" || tier === "flex" ? { serviceTier: { type: tier } } : {};
 }
 
+const FAST_TIERS: readonly Tier[] = ["fast", "fast_us"];
+const REGIONAL_TIERS: readonly Tier[] = ["us", "fast_us"];
 /** The tiers that upstreams of OpenAI's formats can be asked for by name. */
 const SERVICE_TIERS: readonly Tier[] = ["priority", "flex", "batch", "scale", "performance", "ultrafast"];
 

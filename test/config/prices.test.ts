@@ -1,8 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import {
   describePriceBelowCost,
+  describeUnpricedDefault,
   describeUnpricedSearch,
   findPricesBelowCost,
+  findUnpricedDefaults,
   findUnpricedSearches,
 } from "../../src/config/warnings.ts";
 import { parsePrice, printPrice } from "../../src/domain/money.ts";
@@ -133,6 +135,29 @@ describe("findPricesBelowCost", () => {
     expect(find(`${COST}\n    price: { markup: "0.99" }`)).toHaveLength(1);
     expect(find(COST)).toEqual([]);
     expect(find('price: { input: "0", output: "0" }')).toEqual([]);
+  });
+});
+
+describe("findUnpricedDefaults", () => {
+  const find = (tier: string) => {
+    const { upstreams, models } = loadYaml(`
+upstreams: { up: { protocol: openai, base_url: https://up.example, api_key: k, default_tier: ${tier} } }
+models:
+  m:
+    routes: [{ upstream: up, model: theirs }]
+    context_window: 1000
+    max_output_tokens: 100
+    price: { input: "1", output: "1", tiers: { priority: { input: "2", output: "2" } } }
+`);
+    return findUnpricedDefaults(upstreams, models).map(describeUnpricedDefault);
+  };
+
+  test("names a default tier that no route of its upstream has a price of", () => {
+    expect(find("priority")).toEqual([]);
+    expect(find("flex")).toEqual([
+      "upstreams.up.default_tier: no route has a price of flex, expected one under price.tiers",
+    ]);
+    expect(() => find("gold")).toThrow("default_tier");
   });
 });
 

@@ -84,7 +84,7 @@ test("charge and upstream cost equal those of an independent oracle, within the 
       const candidates = model.routes.map((its) => ({
         ...first,
         route: its,
-        tier: demand && offerTier(its, place, demand),
+        tier: demand && offerTier(its, place, { tier: demand }),
       }));
       const index = each.chosen % candidates.length;
       const candidate = candidates[index] ?? first;

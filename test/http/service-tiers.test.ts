@@ -40,6 +40,8 @@ const gateway = gatewayForTests({
     tiered("chat", "scripted-openai"),
     tiered("native", "native"),
     tiered("claude", "scripted-anthropic"),
+    tiered("hurried", "hurried"),
+    scriptedModel("hurried-plain", "openai", { routes: [scriptedRoute("hurried", "hurried-plain")] }),
     scriptedModel("plain", "openai"),
     scriptedModel("plain-claude", "anthropic"),
     scriptedModel("mixed", "openai", { routes: [scriptedRoute("scripted-openai", "first"), second] }),
@@ -47,6 +49,7 @@ const gateway = gatewayForTests({
   upstreams: (scripted) => [
     ...scriptedUpstreams(scripted),
     scriptedUpstream("native", "openai", { baseUrl: scripted.openaiUrl, hasResponses: true }),
+    scriptedUpstream("hurried", "openai", { baseUrl: scripted.openaiUrl, defaultTier: "priority" }),
   ],
 });
 
@@ -183,6 +186,48 @@ test("a hold has the price of the tier that is asked for; auto has the dearest t
   expect(await held("priority")).toBe(4_000n);
   expect(await held("flex")).toBe(1_000n);
   expect(await held("auto")).toBe(4_000n);
+});
+
+describe("an upstream whose default is priority", () => {
+  const hurried: Way = { surface: CHAT, model: "hurried" };
+
+  test.each<[asked: object, said: Said, name: string | undefined, nanos: bigint]>([
+    [{}, tier("priority"), "priority", 50_000n],
+    [{}, tier("default"), undefined, 25_000n],
+    [{}, {}, undefined, 25_000n],
+    [tier("auto"), tier("priority"), "priority", 50_000n],
+  ])("is charged as served for %j that says %j", async (asked, said, name, nanos) => {
+    const receipt = await gateway.receiptOf(await ask(hurried, asked, said));
+    expect(receipt).toMatchObject({ captured: nanos, outcome: { attempts: [{ upstream: "hurried" }] } });
+    expect(receipt.outcome?.tier).toBe(name);
+    expect(receipt.outcome?.attempts[0]?.report).toBeUndefined();
+    expect(receipt.granted).toBeGreaterThanOrEqual(4_000n * 1_000n);
+  });
+
+  test.each<[asked: object, model: string]>([
+    [tier("default"), "hurried"],
+    [tier("flex"), "hurried"],
+    [{}, "hurried-plain"],
+  ])("is not believed when %j on %s says priority", async (asked, model) => {
+    const receipt = await gateway.receiptOf(await ask({ surface: CHAT, model }, asked, tier("priority")));
+    expect(receipt.outcome).toMatchObject({ attempts: [{ report: "tier" }] });
+    expect(receipt.captured).toBeLessThanOrEqual(25_000n);
+  });
+
+  test("is asked for the standard tier in a translation too", async () => {
+    await ask({ surface: RESPONSES, model: "hurried" }, tier("default"), {});
+    expect(bodyOf().service_tier).toBe("default");
+    await ask({ surface: RESPONSES, model: "hurried" }, {}, {});
+    expect(bodyOf()).not.toHaveProperty("service_tier");
+  });
+
+  test("answers a key without that tier only where the request excludes it", async () => {
+    const { secret } = await gateway.newKey({ tiers: [] });
+    await expectError(await post(gateway, CHAT, { model: "hurried", secret }), CHAT, "tier_not_allowed");
+    const standard = await post(gateway, CHAT, { model: "hurried", secret, service_tier: "default" });
+    expect(standard.status).toBe(200);
+    await standard.text();
+  });
 });
 
 describe("a tier without a price", () => {

@@ -9,9 +9,11 @@ import {
   describeFilled,
   describeKnownWarning,
   describePriceBelowCost,
+  describeUnpricedDefault,
   describeUnpricedSearch,
   findKnownWarnings,
   findPricesBelowCost,
+  findUnpricedDefaults,
   findUnpricedSearches,
 } from "../../config/warnings.ts";
 import { describeLocation } from "../../db/location.ts";
@@ -140,6 +142,7 @@ function report(problems: readonly string[], config: Config | undefined): Comman
   const warnings = [
     ...findPricesBelowCost(config?.models ?? []).map(describePriceBelowCost),
     ...findUnpricedSearches(config?.models ?? []).map(describeUnpricedSearch),
+    ...findUnpricedDefaults(config?.upstreams ?? [], config?.models ?? []).map(describeUnpricedDefault),
     ...findKnownWarnings(found, Date.now()).map(describeKnownWarning),
   ];
   const json = {

@@ -27,7 +27,7 @@ import {
 } from "../request-body.ts";
 import { nameEndUser } from "../request-fields.ts";
 import { hasElements, isSchemaFormat, needsOf } from "../request-needs.ts";
-import { readMessagesTier, TIER_NAMES } from "../tiers.ts";
+import { declinedBy, readMessagesTier, TIER_NAMES } from "../tiers.ts";
 import { createUnpricedRule } from "../unpriced-fields.ts";
 import { rejectTool, rejectUnpricedAbilities, SEARCH_FIELDS } from "../unpriced-tools.ts";
 import { allowBodyBetas, BETA_FIELDS, readBodyBetas } from "./betas.ts";
@@ -102,6 +102,7 @@ export function parseRequest(text: string, measured?: JsonMeasure): ModelRequest
     }),
     endUser: nameEndUser(readEndUser(body)),
     tier: readMessagesTier(body),
+    ...declinedBy(body),
     betas: readBodyBetas(body),
     unhosted: findUnhosted(body),
     ...(tools && { tools }),

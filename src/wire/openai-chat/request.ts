@@ -29,7 +29,7 @@ import {
 } from "../request-body.ts";
 import { nameEndUser, readEndUser } from "../request-fields.ts";
 import { asksForEffort, hasElements, isSchemaFormat, needsOf } from "../request-needs.ts";
-import { readServiceTier } from "../tiers.ts";
+import { declinedBy, readServiceTier } from "../tiers.ts";
 import { rejectRepeatedMembers } from "../tool-demands.ts";
 import { createUnpricedRule } from "../unpriced-fields.ts";
 import { rejectPaidTools, rejectUnpricedAbilities, SEARCH_FIELDS } from "../unpriced-tools.ts";
@@ -100,6 +100,7 @@ export function parseRequest(text: string, measured?: JsonMeasure): ModelRequest
     }),
     endUser: nameEndUser(readEndUser(body)),
     tier: readServiceTier(body),
+    ...declinedBy(body),
     ...(searches && { tools: searches }),
     ...readAskedOutput(body),
     promptText: () => promptTextOf(reread(), ["messages", "tools", "functions"]),

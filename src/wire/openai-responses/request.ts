@@ -16,7 +16,7 @@ import {
 } from "../request-body.ts";
 import { nameEndUser, readEndUser } from "../request-fields.ts";
 import { asksForEffort, hasElements, isSchemaFormat, needsOf } from "../request-needs.ts";
-import { readServiceTier } from "../tiers.ts";
+import { declinedBy, readServiceTier } from "../tiers.ts";
 import { createUnpricedRule } from "../unpriced-fields.ts";
 import { rejectUnpricedAbilities, rejectUnpricedTools, SEARCH_FIELDS } from "../unpriced-tools.ts";
 import { readEchoedFields } from "./ingress/echoed-fields.ts";
@@ -87,6 +87,7 @@ export function parseRequest(text: string, measured?: JsonMeasure): ModelRequest
     }),
     endUser: nameEndUser(readEndUser(body)),
     tier: readServiceTier(body),
+    ...declinedBy(body),
     ...(tools && { tools }),
     promptText: () => promptTextOf(reread(), ["instructions", "input", "tools"]),
     readChat: () => readChatRequest(reread()),

@@ -38,7 +38,7 @@ export function printRequest(chat: ChatRequest, options: PrintOptions): string {
       ...(!isInstructed && printFormat(chat.format)),
       thinkingConfig: printThinking(chat, options),
     },
-    serviceTier: options.tier === "auto" ? undefined : options.tier,
+    serviceTier: options.tier === "auto" || options.tier === "default" ? undefined : options.tier,
   });
 }
 
