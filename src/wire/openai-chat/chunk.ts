@@ -192,18 +192,14 @@ export function readDeltaText(message: JsonObject): DeltaText {
 export function readContent(message: JsonObject): Content {
   const { reasoning, text, refusal } = readDeltaText(message);
   const called = readCalls(message);
-  const hasImages = readArray(message.images).length > 0;
-  const content = {
-    generated: reasoning + text + refusal + called.text,
-    isReadable: text !== "" || refusal !== "" || called.count > 0 || hasImages,
+  const speech = isJsonObject(message.audio) ? message.audio : undefined;
+  const hasMedia = speech !== undefined || readArray(message.images).length > 0;
+  return {
+    generated: reasoning + text + refusal + called.text + readText(speech?.transcript),
+    isReadable: text !== "" || refusal !== "" || called.count > 0 || hasMedia,
+    // Of base64.
+    audioBytes: speech && Math.floor((readText(speech.data).length / 4) * 3),
   };
-  return isJsonObject(message.audio) ? withSpeech(content, message.audio) : content;
-}
-
-/** Adds spoken output: its transcript, and the bytes of its base64. */
-function withSpeech({ generated }: Content, { data, transcript }: JsonObject): Content {
-  const audioBytes = Math.floor((readText(data).length / 4) * 3);
-  return { generated: generated + readText(transcript), isReadable: true, audioBytes };
 }
 
 /** Returns the text of a content part or of an entry of `reasoning_details`, under any of its names. */
