@@ -90,7 +90,9 @@ function learnMessages(wire: ConversationFormat, { text, input, tools }: ModelRe
   // Messages may add tools with a fee, which are read again each time.
   if (!Bun.deepEquals(rest.tools, tools)) return undefined;
   const mediaBytes = input.mediaBytes - rest.input.mediaBytes;
-  return { start, end, rest, sums: { mediaBytes, images: input.images - rest.input.images, measured } };
+  const images = input.images - rest.input.images;
+  if (images > 0 && wire.conversation.isOfText) return undefined;
+  return { start, end, rest, sums: { mediaBytes, images, measured } };
 }
 
 /** Returns where the messages to learn begin and end; `undefined` for few, and for such that are not sent on. */

@@ -74,7 +74,9 @@ interface CallTarget {
  * the sizes of all, so that messages that were checked once need not be read again.
  */
 export interface Conversation {
-  readonly member: "messages" | "input";
+  readonly member: "messages" | "input" | "contents";
+  /** Set where other members of a body decide how many tokens its images have. */
+  readonly isOfText?: true;
   /** Whether bodies for upstreams of this format have all messages of a list, as JSON text, unchanged. */
   keeps(list: string): boolean;
 }

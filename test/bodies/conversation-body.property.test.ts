@@ -5,6 +5,7 @@ import { createCooperativeYield } from "../../src/bodies/cooperative-yield.ts";
 import type { Printed } from "../../src/bodies/open-body.ts";
 import { GatewayError } from "../../src/errors.ts";
 import type { PrintOptions } from "../../src/wire/format.ts";
+import { encodeReasoning } from "../../src/wire/google-gemini/carried-reasoning.ts";
 import { encodeHostReasoning } from "../../src/wire/host-reasoning.ts";
 import { WIRES } from "../../src/wire/registry.ts";
 import { caseOf, TRAITS } from "../fuzz/cases/fuzz-case.ts";
@@ -14,10 +15,15 @@ import { createDraw, drawInteger, drawOne, type RandomSource } from "../support/
 const CASES = 1_000;
 /** Larger bodies are read in a worker, which knows no histories. */
 const BODY_BYTES_MAX = 1024 * 1024;
-const FORMATS = ["chat", "messages", "responses"] as const;
+const FORMATS = ["chat", "messages", "responses", "gemini"] as const;
 type Format = (typeof FORMATS)[number];
 type Json = Record<string, unknown>;
-const LIST: Readonly<Record<Format, string>> = { chat: "messages", messages: "messages", responses: "input" };
+const LIST: Readonly<Record<Format, string>> = {
+  chat: "messages",
+  messages: "messages",
+  responses: "input",
+  gemini: "contents",
+};
 const PNG = `${"iVBORw0KGgo=".repeat(30)}`;
 const FOREIGN = encodeHostReasoning("host", { text: "thought" });
 const SENT = { model: "host-model", outputTokensMax: 77, outputLimitField: undefined, stream: false };
@@ -93,12 +99,20 @@ function bodyOf(
 /** Changes one byte, or repeats a list at the top level. */
 function damaged(draw: RandomSource, body: Buffer): Buffer {
   const text = body.toString();
-  const repeated = drawOne(draw, ['"messages":[]', '"input":[]', '"tools":[{}]', '"model":"other"']);
+  const repeated = drawOne(draw, [
+    '"messages":[]',
+    '"input":[]',
+    '"contents":[]',
+    '"tools":[{}]',
+    '"model":"other"',
+  ]);
   const kinds = [
     () => Buffer.from(text.replace(/\}\s*$/, `,${repeated}}`)),
     () => Buffer.from(text.replace("{", `{${repeated},`)),
     () => Buffer.concat([Buffer.of(0xef, 0xbb, 0xbf), body]),
     () => Buffer.from(text.replaceAll('"user"', '"developer"')),
+    () =>
+      Buffer.from(text.replace(/\}\s*$/, ',"generationConfig":{"mediaResolution":"MEDIA_RESOLUTION_HIGH"}}')),
     () => {
       const copy = Buffer.from(body);
       copy[drawInteger(draw, 0, copy.length - 1)] = drawInteger(draw, 0, 255);
@@ -113,6 +127,7 @@ const printSpaced = (value: object) => JSON.stringify(value, undefined, 1);
 
 function toolsOf(format: Format, draw: RandomSource): unknown {
   const plain = Array.from({ length: drawInteger(draw, 0, 12) }, (_, at) => toolOf(format, `tool_${at}`));
+  if (format === "gemini") return draw() < 0.1 ? [...plain, { googleSearch: {} }] : plain;
   const server =
     format === "messages" ? { type: "bash_20250124", name: "bash" } : { type: "shell", name: "s" };
   return draw() < 0.1 ? [...plain, server] : plain;
@@ -124,6 +139,8 @@ function toolOf(format: Format, name: string): Json {
     properties: { path: { type: "string", description: "Größe — ".repeat(20) } },
   };
   if (format === "messages") return { name, description: "Reads", input_schema: schema };
+  if (format === "gemini")
+    return { functionDeclarations: [{ name, description: "Reads", parameters: schema }] };
   const described = { name, description: "Reads", parameters: schema };
   return format === "chat" ? { type: "function", function: described } : { type: "function", ...described };
 }
@@ -135,6 +152,7 @@ function messageOf(format: Format, draw: RandomSource, at: number): Json {
   const role = at % 2 === 0 ? "user" : "assistant";
   const kind = draw();
   if (format === "messages") return { role, content: kind < 0.4 ? text : blocksOf(kind, text) };
+  if (format === "gemini") return { role: role === "user" ? role : "model", parts: partsOf(kind, text) };
   const image = { url: `data:image/png;base64,${PNG}` };
   if (format === "chat") {
     const parts = kind < 0.5 ? [{ type: "image_url", image_url: image }] : [{ type: "text", text }];
@@ -145,6 +163,16 @@ function messageOf(format: Format, draw: RandomSource, at: number): Json {
   if (kind < 0.32) return { type: "reasoning", id: "rs_1", summary: [] };
   if (kind < 0.4) return { role, content: [{ type: "input_image", image_url: image.url }] };
   return { role, content: text };
+}
+
+function partsOf(kind: number, text: string): readonly Json[] {
+  if (kind < 0.03) return [{ inlineData: { mimeType: "image/png", data: PNG } }];
+  if (kind < 0.04)
+    return [{ text, thoughtSignature: encodeReasoning([{ text, signature: "c2ln", redacted: undefined }]) }];
+  if (kind < 0.3)
+    return [{ functionCall: { name: "tool_0", args: { path: text } }, thoughtSignature: "c2ln" }];
+  if (kind < 0.5) return [{ function_response: { name: "tool_0", response: { output: text } } }];
+  return [{ text }, { text }];
 }
 
 function blocksOf(kind: number, text: string): readonly Json[] {

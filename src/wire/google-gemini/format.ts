@@ -1,5 +1,6 @@
 import type { WireFormat } from "../format.ts";
 import { openaiLimitHeaders } from "../limit-headers.ts";
+import { dropForeignSignatures } from "./carried-reasoning.ts";
 import { countFormat } from "./count-tokens.ts";
 import { findUntranslatable } from "./egress/print-contents.ts";
 import { printRequest } from "./egress/print-request.ts";
@@ -26,6 +27,11 @@ export const googleGemini: WireFormat = {
   forwardedHeaders: [],
   count: countFormat,
   parseRequest,
+  conversation: {
+    member: "contents",
+    isOfText: true,
+    keeps: (list) => dropForeignSignatures(list) === list,
+  },
   printUpstreamRequest,
   readStream,
   readWhole,
