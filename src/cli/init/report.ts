@@ -94,7 +94,7 @@ function describeFiles({ files, written }: Initialised): readonly string[] {
   const { upstreams, models, variables } = written;
   const added = [
     ...(upstreams.length > 0 ? [`the upstream ${upstreams.join(", ")}`] : []),
-    ...(models.length > 0 ? [`the model ${models.join(", ")}`] : []),
+    ...(models.length > 0 ? [`the ${models.length === 1 ? "model" : "models"} ${models.join(", ")}`] : []),
   ];
   return [
     `Settings  ${files.configPath}: ${added.length > 0 ? `added ${added.join(" and ")}` : "has all of this already"}`,
