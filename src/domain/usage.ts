@@ -138,11 +138,21 @@ export function cutUsage(usage: Usage, bound: UsageBound, order: readonly InputC
   return cut;
 }
 
-/** Counts at least so many tokens of output as audio, as far as there is output. */
-export function withSpoken(usage: Usage, spoken: number): Usage {
-  if (spoken === 0) return usage;
+/** Tokens of speech that were sent to a model, and that it spoke. */
+export interface Speech {
+  readonly heard: number;
+  readonly spoken: number;
+}
+
+/** Counts at least so many tokens as audio, as far as there are tokens of input and output. */
+export function withSpeech(usage: Usage, { heard, spoken }: Speech): Usage {
+  if (heard + spoken === 0) return usage;
   const { inputTokens = 0, cachedInputTokens = 0, outputTokens = 0 } = usage.audio ?? {};
-  const audio = { inputTokens, cachedInputTokens, outputTokens: Math.max(outputTokens, spoken) };
+  const audio = {
+    inputTokens: Math.max(inputTokens, heard),
+    cachedInputTokens,
+    outputTokens: Math.max(outputTokens, spoken),
+  };
   return fitModalities({ ...usage, audio });
 }
 

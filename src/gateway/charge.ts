@@ -3,7 +3,14 @@ import { costOf, type Price } from "../domain/model.ts";
 import type { Nanos } from "../domain/money.ts";
 import type { Tier } from "../domain/tiers.ts";
 import { hasFees } from "../domain/tool-fees.ts";
-import { fitModalities, inputTokensOf, NO_USAGE, type Usage, withSpoken } from "../domain/usage.ts";
+import {
+  fitModalities,
+  inputTokensOf,
+  NO_USAGE,
+  type Speech,
+  type Usage,
+  withSpeech,
+} from "../domain/usage.ts";
 import type { ChargeSource } from "../ledger/records.ts";
 import { priceOf, pricesOf } from "./answer-prices.ts";
 import type { Gateway } from "./gateway.ts";
@@ -107,28 +114,30 @@ async function estimate(metered: Metered, tokens: Gateway["tokens"], progress: P
   const countsInput = !meter.hasInput() || inputTokensOf(reported) === 0 || mayUndercharge(metered, reported);
   const prompt = countsInput ? await promptOf(body) : "";
   const output = meter.generated();
-  const counted = await tokens.count({ input: prompt ?? "", output, isPatient: progress === "left" });
+  const texts = await tokens.count({ input: prompt ?? "", output, isPatient: progress === "left" });
   const isReported = progress === "complete" && meter.hasOutputReport();
   const spoken = isReported ? 0 : spokenTokensOf(quote, meter.audioBytes);
   const outputTokens = isReported
     ? reported.outputTokens
-    : outputOf(metered, counted.outputTokens + spoken, progress);
-  const asReported = chargeSpoken(metered, { ...reported, outputTokens }, spoken);
+    : outputOf(metered, texts.outputTokens + spoken, progress);
+  const asReported = chargeSpeech(metered, { ...reported, outputTokens }, { heard: 0, spoken });
   if (!countsInput) return asReported;
-  const { tokenIds = 0, fileTokens = 0, images } = quote.request.input;
-  const outsideText = tokenIds + fileTokens + images * quote.model.imageTokens;
-  const inText = prompt === undefined ? estimateInputTokens(quote) : counted.inputTokens;
+  const { tokenIds = 0, fileTokens = 0, audioTokens: heard = 0, images } = quote.request.input;
+  const outsideText = tokenIds + fileTokens + heard + images * quote.model.imageTokens;
+  const inText = prompt === undefined ? estimateInputTokens(quote) : texts.inputTokens;
   const inputTokens = Math.min(inText + outsideText, quote.inputTokens);
   const { calls } = reported;
-  const asCounted = chargeSpoken(metered, { ...NO_USAGE, inputTokens, outputTokens, calls }, spoken);
+  const counted = { ...NO_USAGE, inputTokens, outputTokens, calls };
+  const asCounted = chargeSpeech(metered, counted, { heard, spoken });
   return asCounted.amount >= asReported.amount ? asCounted : asReported;
 }
 
-/** Charges spoken output at the dearer price of audio and text. */
-function chargeSpoken(metered: Metered, counted: Usage, spoken: number): Charge {
+/** Charges speech at the dearer price of audio and text. */
+function chargeSpeech(metered: Metered, counted: Usage, speech: Speech): Charge {
   const asText = chargeUsage(metered, "estimated", counted);
-  if (spoken === 0) return asText;
-  const asAudio = chargeUsage(metered, "estimated", withSpoken(counted, spoken));
+  const withAudio = withSpeech(counted, speech);
+  if (withAudio === counted) return asText;
+  const asAudio = chargeUsage(metered, "estimated", withAudio);
   return asAudio.amount > asText.amount ? asAudio : asText;
 }
 

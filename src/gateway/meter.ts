@@ -12,7 +12,7 @@ import {
   NO_USAGE,
   type Usage,
   type UsageBound,
-  withSpoken,
+  withSpeech,
 } from "../domain/usage.ts";
 import type { ReplyPart } from "../wire/reply-part.ts";
 import { priceOf } from "./answer-prices.ts";
@@ -226,5 +226,6 @@ function withEstimatedInput(counted: Usage, quote: Quote): Usage {
 
 function withOutputAtLeast(usage: Usage, generatedChars: number, spoken: number): Usage {
   const generated = Math.ceil(generatedChars / CHARS_PER_TOKEN) + spoken;
-  return withSpoken({ ...usage, outputTokens: Math.max(usage.outputTokens, generated) }, spoken);
+  const outputTokens = Math.max(usage.outputTokens, generated);
+  return withSpeech({ ...usage, outputTokens }, { heard: 0, spoken });
 }

@@ -27,8 +27,10 @@ export interface InputSize {
   readonly prompts?: number | undefined;
   /** Number of tokens that the client sent as ids: counted exactly, and not part of the prompt text. */
   readonly tokenIds?: number | undefined;
-  /** Estimate of the tokens of a measured file, for answers that report no usage. Default: 0. */
+  /** Estimate of the tokens of files, for answers that report no usage. Default: 0. */
   readonly fileTokens?: number | undefined;
+  /** The same of recordings in a conversation, whose tokens may have a price of their own. Default: 0. */
+  readonly audioTokens?: number | undefined;
 }
 
 /** A request without its body, checked. Plain data that can be sent between threads. */

@@ -13,11 +13,22 @@ export interface PartSize {
   /** Whether the part is a document or a recording; false when omitted. */
   readonly isDocument?: boolean | undefined;
   readonly isAudio?: boolean | undefined;
+  /** Estimates by the bytes, for answers that report no usage; 0 when omitted. */
+  readonly fileTokens?: number | undefined;
+  readonly audioTokens?: number | undefined;
 }
+
+/** Characters of base64 for one token of a document: a page of 100 KB has 1,600 tokens. */
+const DOCUMENT_CHARS = 80;
+/** Tokens of a document that the upstream fetches, whose size nobody here knows. */
+const FETCHED_TOKENS = 5_000;
+/** Characters of base64 for a tenth of a second, one token: speech of 64 kbit/s, and samples of 24 kHz. */
+const AUDIO_CHARS = 1_000;
+const SAMPLES_CHARS = 6_400;
 
 export const TEXT_SIZE: PartSize = { images: 0, inlineChars: 0, isUnbounded: false, isServerTool: false };
 export const UNBOUNDED_SIZE: PartSize = { ...TEXT_SIZE, isUnbounded: true };
-export const DOCUMENT_SIZE: PartSize = { ...UNBOUNDED_SIZE, isDocument: true };
+/** Speech of an earlier answer, which the upstream has. */
 export const AUDIO_SIZE: PartSize = { ...UNBOUNDED_SIZE, isAudio: true };
 export const SERVER_TOOL_SIZE: PartSize = { ...TEXT_SIZE, isServerTool: true };
 /** Size of a tool that runs at the provider: its results are unbounded, and each result rereads the prompt. */
@@ -25,6 +36,19 @@ export const REMOTE_TOOL_SIZE: PartSize = { ...UNBOUNDED_SIZE, isServerTool: tru
 
 const IMAGE_URL = /^data:image\/(?:png|jpe?g|gif|webp|avif|heic|heif|bmp|tiff);base64,/i;
 const IMAGE_URL_HEAD_CHARS = 40;
+
+/** Returns the size of a document by its base64 data; by an estimate where the upstream fetches it. */
+export function documentSize(data: unknown): PartSize {
+  const fileTokens = typeof data === "string" ? Math.ceil(data.length / DOCUMENT_CHARS) : FETCHED_TOKENS;
+  return { ...UNBOUNDED_SIZE, isDocument: true, fileTokens };
+}
+
+/** Returns the size of a recording by its base64 data and its format or MIME type. */
+export function audioSize(data: unknown, format: unknown): PartSize {
+  const chars = typeof format === "string" && /wav|pcm|l16/i.test(format) ? SAMPLES_CHARS : AUDIO_CHARS;
+  const audioTokens = typeof data === "string" ? Math.ceil(data.length / chars) : FETCHED_TOKENS;
+  return { ...AUDIO_SIZE, audioTokens };
+}
 
 /** Returns the size of one image; `inlineChars` is 0 for an image that the upstream fetches. */
 export function imageSize(inlineChars: number): PartSize {
@@ -51,6 +75,8 @@ export function sumOfSizes(sizes: readonly PartSize[]): PartSize {
   let isServerTool = false;
   let isDocument = false;
   let isAudio = false;
+  let fileTokens = 0;
+  let audioTokens = 0;
   for (const size of sizes) {
     images += size.images;
     inlineChars += size.inlineChars;
@@ -58,14 +84,17 @@ export function sumOfSizes(sizes: readonly PartSize[]): PartSize {
     isServerTool ||= size.isServerTool;
     isDocument ||= size.isDocument === true;
     isAudio ||= size.isAudio === true;
+    fileTokens += size.fileTokens ?? 0;
+    audioTokens += size.audioTokens ?? 0;
   }
-  return { images, inlineChars, isUnbounded, isServerTool, isDocument, isAudio };
+  return { images, inlineChars, isUnbounded, isServerTool, isDocument, isAudio, fileTokens, audioTokens };
 }
 
 /**
  * Returns the input size of a body: UTF-8 bytes without inline images. Repeated keys make the size unbounded.
  */
 export function inputSizeOf(text: string, media: PartSize, repeatsKeys: boolean): InputSize {
+  const { fileTokens, audioTokens } = media;
   return {
     // Image data takes at least one byte a character, more if escaped, so the difference is never too small.
     textBytes: Buffer.byteLength(text) - media.inlineChars,
@@ -73,6 +102,8 @@ export function inputSizeOf(text: string, media: PartSize, repeatsKeys: boolean)
     images: media.images,
     unbounded: media.isUnbounded || repeatsKeys,
     serverTools: media.isServerTool,
+    ...(fileTokens ? { fileTokens } : {}),
+    ...(audioTokens ? { audioTokens } : {}),
   };
 }
 

@@ -389,6 +389,34 @@ describe("chat", () => {
     expect(receipt.granted >= receipt.captured).toBe(true);
   });
 
+  test.each([
+    [
+      "a recording",
+      { type: "input_audio", input_audio: { data: "A".repeat(40_000), format: "mp3" } },
+      40,
+      40,
+    ],
+    ["samples", { type: "input_audio", input_audio: { data: "A".repeat(64_000), format: "wav" } }, 10, 10],
+    ["a document", { type: "file", file: { file_data: "A".repeat(8_000) } }, 100, undefined],
+    ["a document that the provider has", { type: "file", file: { file_id: "file-1" } }, 5_000, undefined],
+  ])(
+    "charges %s in the input of a stream that breaks off without a report",
+    async (_, part, tokens, heard) => {
+      const chunk = JSON.stringify({ id: "c", choices: [{ index: 0, delta: { content: "Hi" } }] });
+      const body = `data: ${chunk}\n\n`;
+      gateway.upstream.on("chat", answer({ headers: EVENT_STREAM, body, framing: "until_close" }));
+      const members = { stream: true, messages: [{ role: "user", content: [part] }] };
+      const response = await post(gateway, CHAT, { model: "chat", ...members });
+      await response.text().catch(() => undefined);
+      const { outcome, captured, granted } = await gateway.receiptOf(response);
+      const inputTokens = outcome?.usage?.inputTokens ?? 0;
+      expect(inputTokens >= tokens && inputTokens < tokens + 30).toBe(true);
+      expect(outcome?.usage?.audio?.inputTokens).toBe(heard);
+      expect(captured >= BigInt(tokens) * (heard === undefined ? 1_000n : 10_000n)).toBe(true);
+      expect(granted >= captured).toBe(true);
+    },
+  );
+
   test("charges audio that the request did not ask for as text, and logs it", async () => {
     const receipt = await ask("chat", { completion_tokens_details: { audio_tokens: 5 } });
     expect(receipt.captured).toBe(TOKENS);

@@ -4,7 +4,7 @@ import { isJsonObject, isSet, type JsonObject, parseJsonObject, readArray, readT
 import type { JsonMeasure } from "../json/scan.ts";
 import type { ModelRequest, ToolBound, UpstreamRequestOptions } from "../model-request.ts";
 import {
-  DOCUMENT_SIZE,
+  documentSize,
   imageSize,
   inputSizeOf,
   type PartSize,
@@ -249,5 +249,5 @@ function sizeOfImage(source: unknown): PartSize {
 function sizeOfDocument(source: unknown, depth: number): PartSize {
   if (!isJsonObject(source)) return UNBOUNDED_SIZE;
   if (source.type === "text") return TEXT_SIZE;
-  return source.type === "content" ? sizeOfContent(source.content, depth + 1) : DOCUMENT_SIZE;
+  return source.type === "content" ? sizeOfContent(source.content, depth + 1) : documentSize(source.data);
 }

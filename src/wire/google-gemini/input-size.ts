@@ -1,8 +1,8 @@
 import { GatewayError } from "../../errors.ts";
 import { isJsonObject, type JsonObject, readText } from "../json/read.ts";
 import {
-  AUDIO_SIZE,
-  DOCUMENT_SIZE,
+  audioSize,
+  documentSize,
   imageSize,
   type PartSize,
   sumOfSizes,
@@ -92,7 +92,7 @@ function sizeOfFile(file: JsonObject, path: string): PartSize {
   const type = readText(mimeType).toLowerCase();
   if (type.startsWith("text/") && typeof data === "string") return TEXT_SIZE;
   if (type.startsWith("image/")) return imageSize(readText(data).length);
-  return type.startsWith("audio/") ? AUDIO_SIZE : DOCUMENT_SIZE;
+  return type.startsWith("audio/") ? audioSize(data, type) : documentSize(data);
 }
 
 /**

@@ -5,7 +5,8 @@ import type { JsonMeasure } from "../json/scan.ts";
 import type { ModelRequest, UpstreamRequestOptions } from "../model-request.ts";
 import {
   AUDIO_SIZE,
-  DOCUMENT_SIZE,
+  audioSize,
+  documentSize,
   inputSizeOf,
   type PartSize,
   promptTextOf,
@@ -206,6 +207,9 @@ function sizeOfPart(part: unknown): PartSize {
   if (part.type === "image_url")
     return sizeOfImageUrl(isJsonObject(part.image_url) ? part.image_url.url : part.image_url);
   if (typeof part.type === "string" && TEXT_PARTS.has(part.type)) return TEXT_SIZE;
-  if (part.type === "input_audio") return AUDIO_SIZE;
-  return part.type === "file" ? DOCUMENT_SIZE : UNBOUNDED_SIZE;
+  const { input_audio: audio, file } = part;
+  if (part.type === "input_audio")
+    return isJsonObject(audio) ? audioSize(audio.data, audio.format) : AUDIO_SIZE;
+  if (part.type !== "file") return UNBOUNDED_SIZE;
+  return documentSize(isJsonObject(file) ? file.file_data : undefined);
 }

@@ -1,7 +1,8 @@
 import { isJsonObject, type JsonObject, readArray, readText } from "../json/read.ts";
 import {
   AUDIO_SIZE,
-  DOCUMENT_SIZE,
+  audioSize,
+  documentSize,
   type PartSize,
   SERVER_TOOL_SIZE,
   sizeOfImageUrl,
@@ -88,6 +89,8 @@ function sizeOfPart(part: unknown): PartSize {
   if (!isJsonObject(part)) return TEXT_SIZE;
   if (part.type === "input_image") return sizeOfImageUrl(part.image_url);
   if (TEXT_PARTS.has(readText(part.type))) return TEXT_SIZE;
-  if (part.type === "input_audio") return AUDIO_SIZE;
-  return part.type === "input_file" ? DOCUMENT_SIZE : UNBOUNDED_SIZE;
+  const { input_audio: audio } = part;
+  if (part.type === "input_audio")
+    return isJsonObject(audio) ? audioSize(audio.data, audio.format) : AUDIO_SIZE;
+  return part.type === "input_file" ? documentSize(part.file_data) : UNBOUNDED_SIZE;
 }
