@@ -29,7 +29,7 @@ export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly 
   bodies: { files: 21, lines: 2550 },
   demo: { files: 3, lines: 500 },
   upstream: { files: 25, lines: 2950 },
-  wire: { files: 134, lines: 17800 },
+  wire: { files: 134, lines: 17900 },
   tokens: { files: 6, lines: 550 },
   workers: { files: 3, lines: 200 },
   catalog: { files: 16, lines: 2000 },
@@ -37,7 +37,7 @@ export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly 
   telemetry: { files: 16, lines: 2250 },
   console: { files: 232, lines: 26100 },
   clients: { files: 12, lines: 650 },
-  domain: { files: 34, lines: 2350 },
+  domain: { files: 34, lines: 2400 },
 };
 
 /** The most files of src that take part in one plain chat request. */
