@@ -29,7 +29,7 @@ export interface InputSize {
   readonly tokenIds?: number | undefined;
   /** Estimate of the tokens of files, for answers that report no usage. Default: 0. */
   readonly fileTokens?: number | undefined;
-  /** The same of recordings in a conversation, whose tokens may have a price of their own. Default: 0. */
+  /** Estimate of the tokens of recordings, which may have a price of their own, for such answers. Default: 0. */
   readonly audioTokens?: number | undefined;
 }
 

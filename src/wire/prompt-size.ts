@@ -20,7 +20,7 @@ export interface PartSize {
 
 /** Characters of base64 for one token of a document: a page of 100 KB has 1,600 tokens. */
 const DOCUMENT_CHARS = 80;
-/** Tokens of a document that the upstream fetches, whose size nobody here knows. */
+/** Tokens of a document that the upstream fetches, whose size is unknown here. */
 const FETCHED_TOKENS = 5_000;
 /** Characters of base64 for a tenth of a second, one token: speech of 64 kbit/s, and samples of 24 kHz. */
 const AUDIO_CHARS = 1_000;
