@@ -121,9 +121,11 @@ function ProviderStep({ state: { providers }, onProved }: ProviderStepProps) {
             The upstream {provider.upstream} has a key already. {proof?.state === "refused" && proof.problem}
           </p>
         )}
-        <Button type="submit" look="primary" isBusy={check.isPending}>
-          Check the key
-        </Button>
+        <div>
+          <Button type="submit" look="primary" isBusy={check.isPending}>
+            Check the key
+          </Button>
+        </div>
       </Form>
     </Panel>
   );
