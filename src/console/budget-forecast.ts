@@ -1,8 +1,7 @@
 import { type Nanos, parseUsd } from "../domain/money.ts";
+import { DAY_MS, HOUR_MS } from "./times.ts";
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
-/** A period that has just begun tells nothing of its rate. */
+/** The share of a period below which its spending shows no rate. */
 const ELAPSED_MIN = 0.1;
 
 /** A limit with what it has counted, as the API answers it. */

@@ -12,7 +12,7 @@ export interface Draft {
 const KEY = "tollgate-drafts";
 /** A longer draft is not kept: a browser has 5 MB for all of the console. */
 const CHARS_MAX = 64 * 1024;
-/** Accounts with a draft, of which the oldest go first. */
+/** Accounts whose drafts a browser keeps; the oldest draft is removed for another one. */
 const DRAFTS_MAX = 10;
 
 interface Owner {

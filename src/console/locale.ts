@@ -38,7 +38,7 @@ export function createLocale(language: string | undefined): Locale {
   };
 }
 
-/** The tag without extensions of its own; a text that is none would throw. */
+/** Returns a language tag without its extensions; the fallback for a text that is no tag, at which Intl would throw. */
 function cleanTag(language: string | undefined): string {
   const [tag = ""] = /^[a-z]{2,3}(-[a-z\d]{4,8})?(-[a-z]{2}|-\d{3})?(?![^-])/i.exec(language ?? "") ?? [];
   return tag === "" ? FALLBACK : tag;

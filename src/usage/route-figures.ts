@@ -16,7 +16,7 @@ const SHOWN_MIN = 50;
 /** Figures for members have so many digits, so that their changes tell of no single request. */
 const DIGITS = 2;
 
-/** The attempts at one route. For operators: they tell how much all accounts ask. */
+/** The attempts at one route, for operators alone: their number shows how much all accounts ask. */
 export interface RouteDay {
   readonly answered: number;
   readonly failed: number;

@@ -105,7 +105,7 @@ async function readConfiguration(provider: SignInProvider): Promise<Configuratio
   });
 }
 
-/** Sends the secret as the provider says that it takes it; by header where it says nothing. */
+/** Sends the client secret by the method of the provider's discovery document; by header where it names none. */
 function authenticate(
   client: Awaited<ReturnType<typeof load>>,
   { clientSecret }: SignInProvider,

@@ -31,7 +31,7 @@ export function findStep(
 ): number | undefined {
   const present = Math.floor(nowMs / STEP_MS);
   let found: number | undefined;
-  // Every step is compared, so that the time says nothing about the code.
+  // Every step is compared, so that the duration of the check shows nothing of the code.
   for (let step = present - STEPS_ASIDE; step <= present + STEPS_ASIDE; step += 1) {
     if (step < 0) continue;
     const [expected, given] = [Buffer.from(codeOf(secret, step)), Buffer.from(code)];

@@ -14,7 +14,7 @@ export interface Ask {
   secret(question: string): Promise<string>;
   /** Returns the values of the choices that were named by their numbers or values, at least one. */
   choose(question: string, choices: readonly Choice[], isOne?: boolean): Promise<readonly string[]>;
-  /** Tells something that is no question. */
+  /** Prints a line. */
   tell(line: string): void;
   close(): void;
 }

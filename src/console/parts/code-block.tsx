@@ -82,3 +82,12 @@ async function copyText(text: string): Promise<boolean> {
   area.remove();
   return isCopied;
 }
+
+/** Prints JSON with a line for each member; a text that is no JSON, or was cut, stays as it is. */
+export function printPretty(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), undefined, 2);
+  } catch {
+    return text;
+  }
+}

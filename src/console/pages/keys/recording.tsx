@@ -34,7 +34,7 @@ export function Recording({ account, shown }: RecordingProps) {
   );
 }
 
-/** Says on every tab of the key that its bodies are kept. */
+/** A badge on every tab of a key whose request bodies are kept. */
 export function RecordingBadge({ account, shown }: RecordingProps) {
   const { data } = useQuery(keyRecordingQuery(account, shown.id));
   return data?.is_on ? <Badge tone="warn">records bodies</Badge> : null;

@@ -96,7 +96,7 @@ function Shown({ account, model, back }: ShownProps) {
   );
 }
 
-/** The last day in figures that tell of no single account. */
+/** Success and first output of a model in the last day, rounded so that they show no single account. */
 function Figures({ model: { day } }: { readonly model: ModelRow }) {
   const times = day?.first_output ?? null;
   const few = "fewer than 50 requests";

@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { Button } from "../../parts/button.tsx";
-import { CodeBlock } from "../../parts/code-block.tsx";
+import { CodeBlock, printPretty } from "../../parts/code-block.tsx";
 import { Form, TextArea } from "../../parts/field.tsx";
 import stack from "../../parts/stack.module.css";
 import type { ToolCall } from "./answer.ts";
@@ -30,7 +30,7 @@ export function ToolCalls({ calls, onResults }: ToolCallsProps) {
           <p>
             Calls <code>{name}</code>
           </p>
-          <CodeBlock label={`arguments of ${name}`} code={printArguments(given)} isWrapped />
+          <CodeBlock label={`arguments of ${name}`} code={printPretty(given)} isWrapped />
           {onResults && (
             <TextArea
               label={`What ${name} returns`}
@@ -49,12 +49,4 @@ export function ToolCalls({ calls, onResults }: ToolCallsProps) {
       )}
     </Form>
   );
-}
-
-function printArguments(text: string): string {
-  try {
-    return JSON.stringify(JSON.parse(text), undefined, 2);
-  } catch {
-    return text;
-  }
 }

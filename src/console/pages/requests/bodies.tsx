@@ -5,7 +5,7 @@ import { api, call } from "../../api.ts";
 import { formatCount } from "../../format.ts";
 import { Button, ButtonLink } from "../../parts/button.tsx";
 import { classes } from "../../parts/classes.ts";
-import { CodeBlock } from "../../parts/code-block.tsx";
+import { CodeBlock, printPretty } from "../../parts/code-block.tsx";
 import { Confirm } from "../../parts/dialog.tsx";
 import { Field, Form, readForm } from "../../parts/field.tsx";
 import { ErrorPanel, Skeleton } from "../../parts/loaded.tsx";
@@ -16,7 +16,7 @@ import { openedRecordingQuery, type RecordingContent, recordingQuery } from "../
 import { useMay } from "../../session.ts";
 import { useAction } from "../../use-action.ts";
 import styles from "./bodies.module.css";
-import { canOpenInPlayground, printPretty } from "./body-texts.ts";
+import { canOpenInPlayground } from "./body-texts.ts";
 
 interface BodiesProps {
   readonly account: string;

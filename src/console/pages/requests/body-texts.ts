@@ -1,14 +1,5 @@
 import type { RecordingContent } from "../../queries/recordings.ts";
 
-/** JSON in lines; a text that was cut stays as it is. */
-export function printPretty(text: string): string {
-  try {
-    return JSON.stringify(JSON.parse(text), undefined, 2);
-  } catch {
-    return text;
-  }
-}
-
 /** The formats whose messages the playground reads. */
 const PLAYABLE = ["chat", "messages"];
 

@@ -4,6 +4,7 @@ import { useMemo } from "react";
 import { formatCount } from "../../format.ts";
 import { diffLines, type LinePair } from "../../line-diff.ts";
 import { classes } from "../../parts/classes.ts";
+import { printPretty } from "../../parts/code-block.tsx";
 import { Empty, ErrorPanel, Skeleton } from "../../parts/loaded.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { Panel } from "../../parts/panel.tsx";
@@ -12,7 +13,6 @@ import { openedRecordingQuery, type RecordingContent } from "../../queries/recor
 import { useMay } from "../../session.ts";
 import styles from "./bodies.module.css";
 import { UNREADABLE } from "./bodies.tsx";
-import { printPretty } from "./body-texts.ts";
 
 const route = getRouteApi("/shell/accounts/$account/compare");
 

@@ -1,4 +1,4 @@
-import { Elysia, t } from "elysia";
+import { type Context, Elysia, t } from "elysia";
 import type { Actor } from "../../../accounts/audit-trail.ts";
 import type { ProviderSignInParts } from "../../../accounts/oidc/admission.ts";
 import { removeFlowCookie } from "../../../accounts/oidc/flows.ts";
@@ -30,9 +30,7 @@ export function providersRoutes(parts: Parts) {
       "/oidc/:provider",
       async ({ request, params, body, set }) => {
         const wanted = { ...params, ...body, purpose: "sign-in" } as const;
-        const begun = await beginAtProvider(providerSignIns, visitorOf(request), wanted);
-        set.headers["set-cookie"] = begun.cookie;
-        return { location: begun.location };
+        return answerBegun(set, await beginAtProvider(providerSignIns, visitorOf(request), wanted));
       },
       {
         summary: "Begin a sign-in at a provider of the file",
@@ -70,6 +68,15 @@ export function providersRoutes(parts: Parts) {
     .use(ownProvidersRoutes(parts));
 }
 
+/** Answers where the browser goes on, with the cookie that binds the provider's answer to it. */
+function answerBegun(
+  set: Pick<Context["set"], "headers">,
+  { location, cookie }: Awaited<ReturnType<typeof beginAtProvider>>,
+) {
+  set.headers["set-cookie"] = cookie;
+  return { location };
+}
+
 /** Routes of a signed-in person at providers: another identity, and a new proof. */
 function ownProvidersRoutes(parts: Parts) {
   const begin = (
@@ -86,9 +93,7 @@ function ownProvidersRoutes(parts: Parts) {
     .post(
       "/me/identities",
       async ({ request, body, actor, set }) => {
-        const begun = await begin(request, actor, { ...body, purpose: "link" });
-        set.headers["set-cookie"] = begun.cookie;
-        return { location: begun.location };
+        return answerBegun(set, await begin(request, actor, { ...body, purpose: "link" }));
       },
       {
         summary: "Begin to link an identity at a provider",
@@ -101,9 +106,7 @@ function ownProvidersRoutes(parts: Parts) {
     .post(
       "/me/confirm/:provider",
       async ({ request, params, actor, set }) => {
-        const begun = await begin(request, actor, { ...params, purpose: "confirm" });
-        set.headers["set-cookie"] = begun.cookie;
-        return { location: begun.location };
+        return answerBegun(set, await begin(request, actor, { ...params, purpose: "confirm" }));
       },
       {
         summary: "Begin a new proof at a provider, for steps that ask for a fresh one",
