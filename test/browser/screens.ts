@@ -1,5 +1,5 @@
 // bun run screens [NAME…]   writes pictures of every page of the console, or of the named ones, in both themes
-//                           and two widths, into reports/screens, with an index.html to look through them.
+//                           and five widths, into reports/screens, with an index.html to look through them.
 import { mkdirSync, rmSync } from "node:fs";
 import type { Browser } from "playwright-core";
 import { startChromium } from "../support/chromium.ts";
@@ -9,7 +9,7 @@ import { type ListedPage, listPages } from "./world/page-list.ts";
 import { startWorld, type World } from "./world/world.ts";
 
 const FOLDER = "reports/screens";
-const WIDTHS = [1280, 390] as const;
+const WIDTHS = [390, 768, 1024, 1440, 1920] as const;
 const THEMES = ["light", "dark"] as const;
 
 interface Picture {
