@@ -1,10 +1,10 @@
 import { mintInvitationToken } from "../accounts/people/invitation-links.ts";
+import { startMailWorker } from "../delivery/mail/mail-worker.ts";
+import type { MailOrder } from "../delivery/mail/mails.ts";
+import type { MailServerWatch } from "../delivery/mail/server-watch.ts";
+import { createPrinter, createSmtpTransport } from "../delivery/mail/transport.ts";
 import { type PostWebhook, startWebhookWorker } from "../delivery/webhook-worker.ts";
 import type { ConsoleParts } from "../http/console/console-parts.ts";
-import { startMailWorker } from "../mail/mail-worker.ts";
-import type { MailOrder } from "../mail/mails.ts";
-import type { MailServerWatch } from "../mail/server-watch.ts";
-import { createPrinter, createSmtpTransport } from "../mail/transport.ts";
 import type { AttemptTotals } from "../notices/upstream-attempts.ts";
 import { startNoticeWatch } from "../notices/watch.ts";
 import type { CountedUpstreams } from "../telemetry/upstream-metrics.ts";

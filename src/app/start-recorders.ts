@@ -3,9 +3,9 @@ import type { Database } from "../db/database.ts";
 import { createRecorder } from "../recordings/recorder.ts";
 import { createMasterKeys } from "../recordings/sealing.ts";
 import { startRefusalRecorder } from "../refusals/recorder.ts";
-import { RouteHours } from "../route-hours.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { RequestMetrics } from "../telemetry/request-metrics.ts";
+import { RouteHours } from "../usage/route-hours.ts";
 
 interface Foundation {
   readonly database: Database;

@@ -1,7 +1,7 @@
 import { and, eq } from "drizzle-orm";
 import type { Database, Db } from "../db/database.ts";
+import type { Mails } from "../delivery/mail/mails.ts";
 import type { ScopeKind } from "../domain/scope.ts";
-import type { Mails } from "../mail/mails.ts";
 import { platform } from "../platform.ts";
 import { printTime } from "../time.ts";
 import type { NoticeRule } from "./rule.ts";

@@ -1,8 +1,8 @@
 import { and, asc, eq, gt, isNotNull, lte, or } from "drizzle-orm";
 import type { Database } from "../db/database.ts";
+import type { Mails } from "../delivery/mail/mails.ts";
 import { HOUR_MS } from "../domain/id-time.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { Mails } from "../mail/mails.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
 import { dropPayment, failPayment, takePayment } from "./auto-payments.ts";
 import { type AutoPayment, findAutoTopUp } from "./auto-top-ups.ts";

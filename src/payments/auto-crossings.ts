@@ -1,7 +1,7 @@
 import { and, eq } from "drizzle-orm";
 import type { Database, Db } from "../db/database.ts";
+import type { Mails } from "../delivery/mail/mails.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { Mails } from "../mail/mails.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
 import { describeCap, mailOwners } from "./auto-mails.ts";
 import {

@@ -1,7 +1,7 @@
 import { and, eq } from "drizzle-orm";
 import type { Database, Db } from "../db/database.ts";
+import type { Mails } from "../delivery/mail/mails.ts";
 import { printUsd } from "../domain/money.ts";
-import type { Mails } from "../mail/mails.ts";
 import type { AutoPayment, AutoTopUp } from "./auto-top-ups.ts";
 
 interface MailParts {

@@ -1,8 +1,8 @@
 import { and, asc, eq, inArray, isNotNull, isNull, sql } from "drizzle-orm";
 import { recordChange, SYSTEM } from "../accounts/audit-trail.ts";
 import type { Database, Db } from "../db/database.ts";
+import type { Mails } from "../delivery/mail/mails.ts";
 import { type Nanos, printUsd } from "../domain/money.ts";
-import type { Mails } from "../mail/mails.ts";
 import { describeFailure, mailOwners } from "./auto-mails.ts";
 import type { AutoPayment } from "./auto-top-ups.ts";
 import { creditOnce, type PaymentParts } from "./bookings.ts";

@@ -1,7 +1,7 @@
 import { and, eq } from "drizzle-orm";
 import { recordChange, SYSTEM } from "../accounts/audit-trail.ts";
 import type { Database } from "../db/database.ts";
-import type { Mails } from "../mail/mails.ts";
+import type { Mails } from "../delivery/mail/mails.ts";
 import type { ReversalResult } from "./reversals.ts";
 import type { ReversalEvent } from "./stripe-events.ts";
 

@@ -3,7 +3,7 @@
 import type { Database } from "../db/database.ts";
 import { ROUTE_BOUNDS_MS } from "../db/usage-columns.ts";
 import { HOUR_MS, startOf } from "../domain/id-time.ts";
-import { type RouteName, type RouteSum, sumRoutes } from "../route-hours.ts";
+import { type RouteName, type RouteSum, sumRoutes } from "./route-hours.ts";
 import { type Percentiles, percentilesOf } from "./sums.ts";
 
 /** The running hour and those before it. */

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import type { AuditActor } from "../../src/accounts/audit-trail.ts";
 import { insertPerson } from "../../src/accounts/people/people.ts";
 import { suspendAccount } from "../../src/accounts/suspension.ts";
+import { createMails } from "../../src/delivery/mail/mails.ts";
 import { parseUsd } from "../../src/domain/money.ts";
 import { type Ledger, LedgerError } from "../../src/ledger/ledger.ts";
-import { createMails } from "../../src/mail/mails.ts";
 import { runAutoTopUps } from "../../src/payments/auto-job.ts";
 import { applyAutoEvent } from "../../src/payments/auto-payments.ts";
 import { type AutoTopUpTerms, removeCard, setAutoTopUp } from "../../src/payments/auto-top-ups.ts";

@@ -41,7 +41,7 @@ const LONGEST = [
   "test/delivery/webhook.test.ts",
   "test/backup/backup.test.ts",
   "test/http/idle-connections.test.ts",
-  "test/mail/mail-worker.test.ts",
+  "test/delivery/mail/mail-worker.test.ts",
   "test/accounts/keys/authenticate.test.ts",
   "test/ledger/processes.test.ts",
   "test/start/outbox.test.ts",

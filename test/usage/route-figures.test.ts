@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { HOUR_MS } from "../../src/domain/id-time.ts";
-import { RouteHours, sumRoutes } from "../../src/route-hours.ts";
 import { readDay, readHours } from "../../src/usage/route-figures.ts";
+import { RouteHours, sumRoutes } from "../../src/usage/route-hours.ts";
 import { DIALECTS, openTempStorage, type TempStorage } from "../accounts/temp-storage.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 

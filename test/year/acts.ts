@@ -1,14 +1,11 @@
 // What people, programs and Stripe do to the gateways of a year. Every act may be repeated after a death.
 import { COMMAND_LINE } from "../../src/accounts/audit-trail.ts";
-import { commandBilled } from "../../src/billing/commands.ts";
-import { orderPlan } from "../../src/billing/orders.ts";
-import { type BillingParts, syncBilled } from "../../src/billing/sync.ts";
 import type { Database } from "../../src/db/database.ts";
+import type { Mails } from "../../src/delivery/mail/mails.ts";
 import type { CreditSource } from "../../src/domain/credit.ts";
 import { parseUsd } from "../../src/domain/money.ts";
 import { receiveEvent } from "../../src/http/console/payments/webhook.ts";
 import type { LocalLedger } from "../../src/ledger/engine/local.ts";
-import type { Mails } from "../../src/mail/mails.ts";
 import { setAutoTopUp } from "../../src/payments/auto-top-ups.ts";
 import { bookCorrection, bookTopUp } from "../../src/payments/bookings.ts";
 import { createCheckout } from "../../src/payments/checkouts.ts";
@@ -17,6 +14,9 @@ import { issueCodes } from "../../src/payments/signed-codes.ts";
 import type { PaymentCaller } from "../../src/payments/signed-days.ts";
 import { payIn, takeBack } from "../../src/payments/signed-payments.ts";
 import type { FullStripe } from "../../src/payments/stripe.ts";
+import { commandBilled } from "../../src/plans/billing/commands.ts";
+import { orderPlan } from "../../src/plans/billing/orders.ts";
+import { type BillingParts, syncBilled } from "../../src/plans/billing/sync.ts";
 import type { PlanCommand } from "../../src/plans/decide.ts";
 import { command, subscribe } from "../../src/plans/plans.ts";
 import type { Log } from "../../src/telemetry/log.ts";

@@ -1,9 +1,9 @@
 import { count, lte } from "drizzle-orm";
-import { reconcile } from "../../src/billing/reconcile.ts";
 import { GatewayError } from "../../src/errors.ts";
 import { LedgerError } from "../../src/ledger/ledger.ts";
 import { runAutoTopUps } from "../../src/payments/auto-job.ts";
 import { sweepPayments } from "../../src/payments/sweep.ts";
+import { reconcile } from "../../src/plans/billing/reconcile.ts";
 import { runPlanPass } from "../../src/plans/pass.ts";
 import { type Act, type ActAnswer, type ActParts, billingOf, perform } from "./acts.ts";
 

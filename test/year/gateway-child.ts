@@ -1,8 +1,8 @@
 // A gateway of the year in a process of its own: it performs acts and jobs until it is killed.
 import { connectDatabase } from "../../src/db/database.ts";
 import type { DatabaseLocation } from "../../src/db/location.ts";
+import { createMails } from "../../src/delivery/mail/mails.ts";
 import { createPostgresLedger } from "../../src/ledger/postgres/ledger.ts";
-import { createMails } from "../../src/mail/mails.ts";
 import { createStripeClient } from "../../src/payments/stripe.ts";
 import { WEBHOOK_SECRET } from "../support/scripted-stripe.ts";
 import type { Act } from "./acts.ts";

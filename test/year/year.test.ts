@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createMails } from "../../src/mail/mails.ts";
+import { createMails } from "../../src/delivery/mail/mails.ts";
 import { createStripeClient } from "../../src/payments/stripe.ts";
 import { openTempStorage } from "../accounts/temp-storage.ts";
 import { createCapturedLog } from "../support/captured-log.ts";

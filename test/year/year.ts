@@ -1,6 +1,6 @@
 import { eq } from "drizzle-orm";
-import { findOrderOf } from "../../src/billing/order-rows.ts";
 import { parseUsd } from "../../src/domain/money.ts";
+import { findOrderOf } from "../../src/plans/billing/order-rows.ts";
 import { findSubscription } from "../../src/plans/reads.ts";
 import type { TempStorage } from "../accounts/temp-storage.ts";
 import type { ScriptedStripe } from "../support/scripted-stripe.ts";

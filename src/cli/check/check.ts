@@ -17,9 +17,9 @@ import {
   findUnpricedSearches,
 } from "../../config/warnings.ts";
 import { describeLocation } from "../../db/location.ts";
+import { findMailProblem, type MailProblem } from "../../delivery/mail/server-watch.ts";
 import { LedgerLinkError } from "../../ledger-grpc/client/link-error.ts";
 import { describeRedis } from "../../limiter/redis/location.ts";
-import { findMailProblem, type MailProblem } from "../../mail/server-watch.ts";
 import { probeUpstream } from "../../upstream/http-upstream.ts";
 import { keyConfigsOf } from "../../upstream/key-pool.ts";
 import { createTransport } from "../../upstream/transports.ts";

@@ -7,10 +7,10 @@ import { countProjectKeys, findProject, listProjects, type Project } from "../..
 import { limitAmong, type SpendingLimit } from "../../accounts/spending-limits.ts";
 import { printUsd } from "../../domain/money.ts";
 import { GatewayError } from "../../errors.ts";
-import { type SpendLimitState, unspentLimit } from "../../forecast/bound-keys.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { SpendLimitUsage } from "../../ledger/records.ts";
 import { printTime } from "../../time.ts";
+import { type SpendLimitState, unspentLimit } from "../../usage/forecast/bound-keys.ts";
 import { listOf, name } from "./accounts/shapes.ts";
 import { describeConflict } from "./errors.ts";
 import { createGuard, type GuardParts } from "./guard.ts";

@@ -11,8 +11,8 @@ import {
 } from "../../accounts/people/invitations.ts";
 import { changeRole, listMembers, type Member, removeMember } from "../../accounts/people/members.ts";
 import { findPerson, findPersonById } from "../../accounts/people/people.ts";
+import type { Mails } from "../../delivery/mail/mails.ts";
 import { GatewayError } from "../../errors.ts";
-import type { Mails } from "../../mail/mails.ts";
 import { printTime } from "../../time.ts";
 import { email, listOf } from "./accounts/shapes.ts";
 import type { ConsoleSettings } from "./console-parts.ts";

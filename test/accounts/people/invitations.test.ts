@@ -14,7 +14,7 @@ import {
   stateOf,
 } from "../../../src/accounts/people/invitations.ts";
 import { changeRole, listMembers, removeMember } from "../../../src/accounts/people/members.ts";
-import { createMails } from "../../../src/mail/mails.ts";
+import { createMails } from "../../../src/delivery/mail/mails.ts";
 import { actionsOf, addMember, addPerson } from "../actors.ts";
 import { DIALECTS, storageForTests } from "../temp-storage.ts";
 

@@ -22,8 +22,8 @@ import { type SignUpParts, signUp } from "../../../src/accounts/people/sign-up.t
 import { createThrottle } from "../../../src/accounts/people/throttle.ts";
 import { readCookieSecret } from "../../../src/accounts/shared-secret.ts";
 import { connectDatabase } from "../../../src/db/database.ts";
+import { createMails } from "../../../src/delivery/mail/mails.ts";
 import { createMemoryLimiter } from "../../../src/limiter/memory.ts";
-import { createMails } from "../../../src/mail/mails.ts";
 import { DIALECTS, openTempStorage, type TempStorage } from "../temp-storage.ts";
 
 const PASSWORD = "correct horse battery";

@@ -1,6 +1,6 @@
 import { connectDatabase } from "../../../src/db/database.ts";
 import { DAY_MS, HOUR_MS } from "../../../src/domain/id-time.ts";
-import { RouteHours } from "../../../src/route-hours.ts";
+import { RouteHours } from "../../../src/usage/route-hours.ts";
 import { createCapturedLog } from "../../support/captured-log.ts";
 import { createDraw, drawInteger } from "../../support/seeded-random.ts";
 import { HISTORY_MODELS } from "./history.ts";

@@ -2,7 +2,6 @@ import type { Account } from "../../../accounts/accounts.ts";
 import { findKeyNames } from "../../../accounts/find-items.ts";
 import { DAY_MS, HOUR_MS } from "../../../domain/id-time.ts";
 import { printUsd } from "../../../domain/money.ts";
-import { readAccountDecline } from "../../../forecast/next-decline.ts";
 import type { Gateway } from "../../../gateway/gateway.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
 import { countUnread } from "../../../notices/notices.ts";
@@ -10,6 +9,7 @@ import { runwayOf } from "../../../payments/overview.ts";
 import { codeOf, explainRefusal } from "../../../refusals/explain.ts";
 import { listRefusals, sumRefusals } from "../../../refusals/reads.ts";
 import { MINUTE_MS } from "../../../refusals/refusal.ts";
+import { readAccountDecline } from "../../../usage/forecast/next-decline.ts";
 import type { GuardParts } from "../guard.ts";
 import { type AccountNow, printAccount } from "./shapes.ts";
 

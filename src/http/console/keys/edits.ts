@@ -21,10 +21,10 @@ import {
 import type { SpendingLimit } from "../../../accounts/spending-limits.ts";
 import { TIERS, type Tier } from "../../../domain/tiers.ts";
 import { GatewayError } from "../../../errors.ts";
-import { type KeyFacts, newKeyFacts, readFacts } from "../../../forecast/bound-keys.ts";
-import type { TriedLimits } from "../../../forecast/simulation.ts";
 import type { Gateway } from "../../../gateway/gateway.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
+import { type KeyFacts, newKeyFacts, readFacts } from "../../../usage/forecast/bound-keys.ts";
+import type { TriedLimits } from "../../../usage/forecast/simulation.ts";
 import { readMs } from "../../../usage/view.ts";
 import type { AccountAccess, GuardParts } from "../guard.ts";
 import { type KeyView, printKey } from "./print.ts";

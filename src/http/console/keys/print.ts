@@ -1,12 +1,12 @@
 import { type ApiKey, stateOfKey } from "../../../accounts/keys/key.ts";
 import type { LimitWindow } from "../../../domain/limit-windows.ts";
 import { printUsd } from "../../../domain/money.ts";
-import type { BoundKey, KeyFacts, SpendLimitState } from "../../../forecast/bound-keys.ts";
-import { atLeastZero, type BindingLimit, shareOf } from "../../../forecast/limits.ts";
-import type { Simulation } from "../../../forecast/simulation.ts";
 import { limitsOf } from "../../../gateway/admit.ts";
 import type { Limits } from "../../../limiter/limiter.ts";
 import { printTime } from "../../../time.ts";
+import type { BoundKey, KeyFacts, SpendLimitState } from "../../../usage/forecast/bound-keys.ts";
+import { atLeastZero, type BindingLimit, shareOf } from "../../../usage/forecast/limits.ts";
+import type { Simulation } from "../../../usage/forecast/simulation.ts";
 import type { keyPage, key as keyShape, namedKey, simulation } from "./shapes.ts";
 
 export type KeyView = typeof keyShape.static;

@@ -4,8 +4,8 @@ import type { Account } from "../../../accounts/accounts.ts";
 import type { ApiKey } from "../../../accounts/keys/key.ts";
 import { KEY_ORDERS, listKeyPage, listKeysBy } from "../../../accounts/keys/key-list.ts";
 import { readListOrder } from "../../../accounts/ranked-page.ts";
-import { bindKeys } from "../../../forecast/bound-keys.ts";
-import { createSimulator } from "../../../forecast/simulation.ts";
+import { bindKeys } from "../../../usage/forecast/bound-keys.ts";
+import { createSimulator } from "../../../usage/forecast/simulation.ts";
 import { describeConflict } from "../errors.ts";
 import { createGuard } from "../guard.ts";
 import {

@@ -1,8 +1,8 @@
 import { Elysia, type Static, t } from "elysia";
 import type { Actor } from "../../../accounts/audit-trail.ts";
+import type { Mails } from "../../../delivery/mail/mails.ts";
 import { readWebhookSecret } from "../../../delivery/webhook-worker.ts";
 import { GatewayError } from "../../../errors.ts";
-import type { Mails } from "../../../mail/mails.ts";
 import { raiseTest } from "../../../notices/episodes.ts";
 import {
   countTests,

@@ -1,12 +1,12 @@
 import { Elysia } from "elysia";
 import { type Actor, recordChange } from "../../../accounts/audit-trail.ts";
 import { countGateways } from "../../../db/gateways.ts";
+import type { MailServerState } from "../../../delivery/mail/server-watch.ts";
 import { printUsd } from "../../../domain/money.ts";
 import { VERSION } from "../../../domain/version.ts";
 import { GatewayError } from "../../../errors.ts";
 import type { Gateway } from "../../../gateway/gateway.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
-import type { MailServerState } from "../../../mail/server-watch.ts";
 import { type AttemptTotals, sumAttempts } from "../../../notices/upstream-attempts.ts";
 import type { Backlog } from "../../../telemetry/background-metrics.ts";
 import { printTime } from "../../../time.ts";

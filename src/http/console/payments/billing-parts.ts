@@ -1,5 +1,5 @@
-import type { BillingParts } from "../../../billing/sync.ts";
 import type { FullStripe } from "../../../payments/stripe.ts";
+import type { BillingParts } from "../../../plans/billing/sync.ts";
 import type { ConsoleParts } from "../console-parts.ts";
 
 type Parts = Pick<ConsoleParts, "database" | "ledger" | "settings" | "now" | "log">;

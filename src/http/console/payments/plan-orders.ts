@@ -1,7 +1,7 @@
 import { Elysia, t } from "elysia";
 import { createOnce } from "../../../accounts/idempotency.ts";
-import { offersOf, openPortal, orderPlan, requireOffer } from "../../../billing/orders.ts";
 import { addressOfWallet, type FullStripe } from "../../../payments/stripe.ts";
+import { offersOf, openPortal, orderPlan, requireOffer } from "../../../plans/billing/orders.ts";
 import type { Log } from "../../../telemetry/log.ts";
 import type { ConsoleSettings } from "../console-parts.ts";
 import { createGuard, type GuardParts } from "../guard.ts";

@@ -1,5 +1,3 @@
-import { reportOrphan } from "../../../billing/reconcile.ts";
-import { syncBilled } from "../../../billing/sync.ts";
 import { applyAutoEvent } from "../../../payments/auto-payments.ts";
 import { applyCardEvent } from "../../../payments/card-setups.ts";
 import { applyEvent } from "../../../payments/checkouts.ts";
@@ -13,6 +11,8 @@ import type {
   StripeEvent,
   SubscriptionEvent,
 } from "../../../payments/stripe-events.ts";
+import { reportOrphan } from "../../../plans/billing/reconcile.ts";
+import { syncBilled } from "../../../plans/billing/sync.ts";
 import type { ConsoleParts } from "../console-parts.ts";
 import { readRequestBody } from "../request-body.ts";
 import { billingParts } from "./billing-parts.ts";

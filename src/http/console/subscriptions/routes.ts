@@ -1,11 +1,11 @@
 import { Elysia, type Static, t } from "elysia";
 import type { Actor } from "../../../accounts/audit-trail.ts";
 import { findAccountNames } from "../../../accounts/find-items.ts";
-import { commandBilled } from "../../../billing/commands.ts";
 import { parseUsd, printUsd } from "../../../domain/money.ts";
 import { GatewayError } from "../../../errors.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
 import { createStripeClient } from "../../../payments/stripe.ts";
+import { commandBilled } from "../../../plans/billing/commands.ts";
 import type { PlanCommand } from "../../../plans/decide.ts";
 import { command, previewCommand, previewSubscribe, requirePlan, subscribe } from "../../../plans/plans.ts";
 import { printGrant, printPreview } from "../../../plans/print.ts";

@@ -1,11 +1,11 @@
 // What the audit trail and the log say of subscriptions that Stripe bills.
 import { and, eq } from "drizzle-orm";
-import { type AuditActor, recordChange, SYSTEM } from "../accounts/audit-trail.ts";
-import type { Database, Db } from "../db/database.ts";
-import { printUsd } from "../domain/money.ts";
-import type { Subscription } from "../plans/subscription.ts";
-import { describeSubscription } from "../plans/subscriptions.ts";
-import type { Log } from "../telemetry/log.ts";
+import { type AuditActor, recordChange, SYSTEM } from "../../accounts/audit-trail.ts";
+import type { Database, Db } from "../../db/database.ts";
+import { printUsd } from "../../domain/money.ts";
+import type { Log } from "../../telemetry/log.ts";
+import type { Subscription } from "../subscription.ts";
+import { describeSubscription } from "../subscriptions.ts";
 import type { PlanOrderRow } from "./order-rows.ts";
 import type { Settlement } from "./settle.ts";
 

@@ -1,6 +1,6 @@
 import { Stripe } from "stripe";
-import { createPlanBilling, type PlanBilling } from "../../src/payments/stripe-billing.ts";
-import { StripeBooks } from "../support/stripe-books.ts";
+import { createPlanBilling, type PlanBilling } from "../../../src/payments/stripe-billing.ts";
+import { StripeBooks } from "../../support/stripe-books.ts";
 
 /** What happens to one call: nothing, no answer before its effect, or none after it. */
 export type CallTrouble = "none" | "lost_before" | "lost_after";

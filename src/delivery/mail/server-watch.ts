@@ -1,4 +1,4 @@
-import { describeFault, type Log } from "../telemetry/log.ts";
+import { describeFault, type Log } from "../../telemetry/log.ts";
 import { checkMailServer, type MailServer, type SendMail } from "./transport.ts";
 
 /** Why a mail server cannot be used. */

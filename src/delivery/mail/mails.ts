@@ -1,8 +1,8 @@
 import { and, eq, gte, isNull } from "drizzle-orm";
-import type { Database, Db } from "../db/database.ts";
-import { firstIdOf, HOUR_MS } from "../domain/id-time.ts";
-import { isMailAddress } from "../domain/mail-address.ts";
-import { quoteName } from "../domain/shown-name.ts";
+import type { Database, Db } from "../../db/database.ts";
+import { firstIdOf, HOUR_MS } from "../../domain/id-time.ts";
+import { isMailAddress } from "../../domain/mail-address.ts";
+import { quoteName } from "../../domain/shown-name.ts";
 
 /** A mail to send. The table of mails holds no token: its link is made when the mail is sent. */
 export interface MailOrder {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { type PastRequest, replayLimits, type TriedLimits } from "../../src/forecast/simulation.ts";
-import { createMemoryLimiter } from "../../src/limiter/memory.ts";
+import { createMemoryLimiter } from "../../../src/limiter/memory.ts";
+import { type PastRequest, replayLimits, type TriedLimits } from "../../../src/usage/forecast/simulation.ts";
 
 const START_MS = Date.UTC(2026, 10, 20);
 const DAY_MS = 86_400_000;

@@ -1,7 +1,7 @@
 // Orders of plans as the database keeps them.
 import { and, desc, eq, isNotNull } from "drizzle-orm";
-import type { Database, Db, Tables } from "../db/database.ts";
-import { type PrintedPlan, printPlan, readPlan } from "../plans/plan-text.ts";
+import type { Database, Db, Tables } from "../../db/database.ts";
+import { type PrintedPlan, printPlan, readPlan } from "../plan-text.ts";
 import type { SettledInvoice, Term } from "./settle.ts";
 
 /** An order of a plan, and what is known of the subscription at Stripe that came of it. */

@@ -1,8 +1,8 @@
 import { afterEach, expect, test } from "bun:test";
-import { watchMailServer } from "../../src/mail/server-watch.ts";
-import { createCapturedLog } from "../support/captured-log.ts";
-import { startMailCatcher } from "../support/mail-catcher.ts";
-import { until } from "../support/until.ts";
+import { watchMailServer } from "../../../src/delivery/mail/server-watch.ts";
+import { createCapturedLog } from "../../support/captured-log.ts";
+import { startMailCatcher } from "../../support/mail-catcher.ts";
+import { until } from "../../support/until.ts";
 
 const closers: (() => unknown)[] = [];
 afterEach(async () => {

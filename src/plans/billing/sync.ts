@@ -1,20 +1,20 @@
 // Stripe's word about one subscription, applied here. Every step may be repeated, in any process.
 import { eq } from "drizzle-orm";
-import { lockAccount } from "../accounts/accounts.ts";
-import { SYSTEM } from "../accounts/audit-trail.ts";
-import type { Database, Db } from "../db/database.ts";
-import { DAY_MS } from "../domain/id-time.ts";
-import type { Plan } from "../domain/plan.ts";
-import { GatewayError } from "../errors.ts";
-import type { PlanBilling } from "../payments/stripe-billing.ts";
-import type { BilledSubscription } from "../payments/stripe-billing-shapes.ts";
-import type { PlanParts } from "../plans/booking.ts";
-import { alignLedger } from "../plans/plans.ts";
-import { findLive } from "../plans/reads.ts";
-import { type Subscription, writeSubscription } from "../plans/subscription.ts";
-import { insertDecision, lockSubscription, saveDecision } from "../plans/subscriptions.ts";
-import { platform } from "../platform.ts";
-import type { Log } from "../telemetry/log.ts";
+import { lockAccount } from "../../accounts/accounts.ts";
+import { SYSTEM } from "../../accounts/audit-trail.ts";
+import type { Database, Db } from "../../db/database.ts";
+import { DAY_MS } from "../../domain/id-time.ts";
+import type { Plan } from "../../domain/plan.ts";
+import { GatewayError } from "../../errors.ts";
+import type { PlanBilling } from "../../payments/stripe-billing.ts";
+import type { BilledSubscription } from "../../payments/stripe-billing-shapes.ts";
+import { platform } from "../../platform.ts";
+import type { Log } from "../../telemetry/log.ts";
+import type { PlanParts } from "../booking.ts";
+import { alignLedger } from "../plans.ts";
+import { findLive } from "../reads.ts";
+import { type Subscription, writeSubscription } from "../subscription.ts";
+import { insertDecision, lockSubscription, saveDecision } from "../subscriptions.ts";
 import {
   findInvoiceIds,
   findOrder,

@@ -1,13 +1,13 @@
-import type { ApiKey } from "../accounts/keys/key.ts";
-import type { LimitWindow } from "../domain/limit-windows.ts";
-import { formatCents, formatExact, type Nanos } from "../domain/money.ts";
-import { isCalendar, type LimitPeriod } from "../domain/period.ts";
-import { limitsOf } from "../gateway/admit.ts";
-import type { Money } from "../gateway/decline.ts";
-import type { Gateway } from "../gateway/gateway.ts";
-import type { Ledger } from "../ledger/ledger.ts";
-import type { Balances, SpendLimitUsage } from "../ledger/records.ts";
-import type { Limits, LimitUsage } from "../limiter/limiter.ts";
+import type { ApiKey } from "../../accounts/keys/key.ts";
+import type { LimitWindow } from "../../domain/limit-windows.ts";
+import { formatCents, formatExact, type Nanos } from "../../domain/money.ts";
+import { isCalendar, type LimitPeriod } from "../../domain/period.ts";
+import { limitsOf } from "../../gateway/admit.ts";
+import type { Money } from "../../gateway/decline.ts";
+import type { Gateway } from "../../gateway/gateway.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
+import type { Balances, SpendLimitUsage } from "../../ledger/records.ts";
+import type { Limits, LimitUsage } from "../../limiter/limiter.ts";
 
 /** The limits that can refuse a request. */
 type LimitName =

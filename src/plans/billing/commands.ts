@@ -1,13 +1,13 @@
 // What operators do with a subscription that Stripe bills: there first, and then here by what Stripe says.
-import { EditConflict } from "../accounts/accounts.ts";
-import type { AuditActor } from "../accounts/audit-trail.ts";
-import { GatewayError } from "../errors.ts";
-import { decide } from "../plans/decide.ts";
-import { command } from "../plans/plans.ts";
-import { findSubscription } from "../plans/reads.ts";
-import type { Subscription } from "../plans/subscription.ts";
-import type { SubscriptionChange } from "../plans/subscriptions.ts";
-import { describeFault } from "../telemetry/log.ts";
+import { EditConflict } from "../../accounts/accounts.ts";
+import type { AuditActor } from "../../accounts/audit-trail.ts";
+import { GatewayError } from "../../errors.ts";
+import { describeFault } from "../../telemetry/log.ts";
+import { decide } from "../decide.ts";
+import { command } from "../plans.ts";
+import { findSubscription } from "../reads.ts";
+import type { Subscription } from "../subscription.ts";
+import type { SubscriptionChange } from "../subscriptions.ts";
 import { type BillingParts, syncBilled } from "./sync.ts";
 
 /**

@@ -3,15 +3,15 @@ import { createServer, type Server } from "node:net";
 import { networkInterfaces } from "node:os";
 import { and, eq } from "drizzle-orm";
 import type { SMTPServerOptions } from "smtp-server";
-import { connectDatabase } from "../../src/db/database.ts";
-import { startMailWorker, sweepMails } from "../../src/mail/mail-worker.ts";
-import { createMails, type MailOrder, type MintLink } from "../../src/mail/mails.ts";
-import { createPrinter, createSmtpTransport, type SendMail } from "../../src/mail/transport.ts";
-import { DIALECTS, openTempStorage, type TempStorage } from "../accounts/temp-storage.ts";
-import { createCapturedLog } from "../support/captured-log.ts";
-import { freePort } from "../support/free-port.ts";
-import { type MailCatcher, startMailCatcher } from "../support/mail-catcher.ts";
-import { until } from "../support/until.ts";
+import { connectDatabase } from "../../../src/db/database.ts";
+import { startMailWorker, sweepMails } from "../../../src/delivery/mail/mail-worker.ts";
+import { createMails, type MailOrder, type MintLink } from "../../../src/delivery/mail/mails.ts";
+import { createPrinter, createSmtpTransport, type SendMail } from "../../../src/delivery/mail/transport.ts";
+import { DIALECTS, openTempStorage, type TempStorage } from "../../accounts/temp-storage.ts";
+import { createCapturedLog } from "../../support/captured-log.ts";
+import { freePort } from "../../support/free-port.ts";
+import { type MailCatcher, startMailCatcher } from "../../support/mail-catcher.ts";
+import { until } from "../../support/until.ts";
 
 const ORDER: MailOrder = {
   template: "password_reset",

@@ -1,13 +1,13 @@
-import type { ApiKey } from "../accounts/keys/key.ts";
-import type { SpendingLimit } from "../accounts/spending-limits.ts";
-import { DAY_MS } from "../domain/id-time.ts";
-import type { Nanos } from "../domain/money.ts";
-import { isCalendar, periodStart, windowMs } from "../domain/period.ts";
-import { totalTokensOf } from "../domain/usage.ts";
-import { GatewayError } from "../errors.ts";
-import type { Ledger } from "../ledger/ledger.ts";
-import { PAGE_SIZE_MAX, type Receipt } from "../ledger/records.ts";
-import { advance, createWindow, take } from "../limiter/window.ts";
+import type { ApiKey } from "../../accounts/keys/key.ts";
+import type { SpendingLimit } from "../../accounts/spending-limits.ts";
+import { DAY_MS } from "../../domain/id-time.ts";
+import type { Nanos } from "../../domain/money.ts";
+import { isCalendar, periodStart, windowMs } from "../../domain/period.ts";
+import { totalTokensOf } from "../../domain/usage.ts";
+import { GatewayError } from "../../errors.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
+import { PAGE_SIZE_MAX, type Receipt } from "../../ledger/records.ts";
+import { advance, createWindow, take } from "../../limiter/window.ts";
 
 const REPLAYED_MS = 7 * DAY_MS;
 /** The most receipts that are replayed; of more, the newest. */

@@ -1,16 +1,16 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { SYSTEM } from "../../src/accounts/audit-trail.ts";
-import { startWebhookWorker } from "../../src/delivery/webhook-worker.ts";
-import { startMailWorker } from "../../src/mail/mail-worker.ts";
-import { createSmtpTransport } from "../../src/mail/transport.ts";
-import { listDeliveries } from "../../src/notices/notices.ts";
-import type { NoticeRule } from "../../src/notices/rule.ts";
-import { createRule } from "../../src/notices/rules.ts";
-import { DIALECTS, openTempStorage, type TempStorage } from "../accounts/temp-storage.ts";
-import { createCapturedLog } from "../support/captured-log.ts";
-import { startMailCatcher } from "../support/mail-catcher.ts";
-import { until } from "../support/until.ts";
+import { SYSTEM } from "../../../src/accounts/audit-trail.ts";
+import { startMailWorker } from "../../../src/delivery/mail/mail-worker.ts";
+import { createSmtpTransport } from "../../../src/delivery/mail/transport.ts";
+import { startWebhookWorker } from "../../../src/delivery/webhook-worker.ts";
+import { listDeliveries } from "../../../src/notices/notices.ts";
+import type { NoticeRule } from "../../../src/notices/rule.ts";
+import { createRule } from "../../../src/notices/rules.ts";
+import { DIALECTS, openTempStorage, type TempStorage } from "../../accounts/temp-storage.ts";
+import { createCapturedLog } from "../../support/captured-log.ts";
+import { startMailCatcher } from "../../support/mail-catcher.ts";
+import { until } from "../../support/until.ts";
 
 /** A process hides what it tries to deliver for at most two minutes. */
 const CLAIM_MS = 180_000;

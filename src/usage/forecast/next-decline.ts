@@ -1,10 +1,10 @@
-import type { Account } from "../accounts/accounts.ts";
-import { type ApiKey, stateOfKey } from "../accounts/keys/key.ts";
-import { formatExact } from "../domain/money.ts";
-import { type Cause, ERRORS } from "../errors.ts";
-import { causeOf, type Money, shortageOf } from "../gateway/decline.ts";
-import type { Gateway } from "../gateway/gateway.ts";
-import type { Ledger } from "../ledger/ledger.ts";
+import type { Account } from "../../accounts/accounts.ts";
+import { type ApiKey, stateOfKey } from "../../accounts/keys/key.ts";
+import { formatExact } from "../../domain/money.ts";
+import { type Cause, ERRORS } from "../../errors.ts";
+import { causeOf, type Money, shortageOf } from "../../gateway/decline.ts";
+import type { Gateway } from "../../gateway/gateway.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
 import { type FindSmallRequest, quoteSmallPriced, type SmallRequest } from "./estimate.ts";
 import { type BindingLimit, moneyLimits } from "./limits.ts";
 

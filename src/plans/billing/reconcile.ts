@@ -1,11 +1,11 @@
 // What no event told: each order is read at Stripe once a day, and Stripe's list is compared with the orders.
 import { and, asc, eq, isNotNull, lte, sql } from "drizzle-orm";
-import { recordChange, SYSTEM } from "../accounts/audit-trail.ts";
-import { tryLease } from "../db/leases.ts";
-import { DAY_MS } from "../domain/id-time.ts";
-import { platform } from "../platform.ts";
-import { describeFault } from "../telemetry/log.ts";
-import { repeat } from "../time.ts";
+import { recordChange, SYSTEM } from "../../accounts/audit-trail.ts";
+import { tryLease } from "../../db/leases.ts";
+import { DAY_MS } from "../../domain/id-time.ts";
+import { platform } from "../../platform.ts";
+import { describeFault } from "../../telemetry/log.ts";
+import { repeat } from "../../time.ts";
 import { findOrderOf, type PlanOrderRow } from "./order-rows.ts";
 import { ASK_PAGE_MS, mayBePaid } from "./orders.ts";
 import { type BillingParts, syncBilled } from "./sync.ts";

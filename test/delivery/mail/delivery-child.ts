@@ -1,13 +1,13 @@
 // bun delivery-child.ts LOCATION RULE_ID SMTP_URL   orders one mail and one webhook, delivers both when there is
 // an SMTP_URL, and runs until it is killed. LOCATION is JSON.
-import { connectDatabase } from "../../src/db/database.ts";
-import { startWebhookWorker } from "../../src/delivery/webhook-worker.ts";
-import { startMailWorker } from "../../src/mail/mail-worker.ts";
-import { createMails } from "../../src/mail/mails.ts";
-import { createSmtpTransport } from "../../src/mail/transport.ts";
-import { raiseTest } from "../../src/notices/episodes.ts";
-import { readRule } from "../../src/notices/rule.ts";
-import { createCapturedLog } from "../support/captured-log.ts";
+import { connectDatabase } from "../../../src/db/database.ts";
+import { startMailWorker } from "../../../src/delivery/mail/mail-worker.ts";
+import { createMails } from "../../../src/delivery/mail/mails.ts";
+import { createSmtpTransport } from "../../../src/delivery/mail/transport.ts";
+import { startWebhookWorker } from "../../../src/delivery/webhook-worker.ts";
+import { raiseTest } from "../../../src/notices/episodes.ts";
+import { readRule } from "../../../src/notices/rule.ts";
+import { createCapturedLog } from "../../support/captured-log.ts";
 
 const [location = "", ruleId, smtpUrl] = Bun.argv.slice(2);
 const database = await connectDatabase(JSON.parse(location));

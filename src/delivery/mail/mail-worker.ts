@@ -1,15 +1,15 @@
 import { and, asc, desc, eq, gt, inArray, isNotNull, isNull, lt, lte, or, sql } from "drizzle-orm";
-import type { Database } from "../db/database.ts";
+import type { Database } from "../../db/database.ts";
+import { DAY_MS } from "../../domain/id-time.ts";
+import { describeFault, type Log } from "../../telemetry/log.ts";
+import { repeat } from "../../time.ts";
 import {
   AHEAD_MS_MAX,
   type DeliveryOptions,
   type DeliveryQueue,
   type DueItem,
   startDeliveryWorker,
-} from "../delivery/delivery-worker.ts";
-import { DAY_MS } from "../domain/id-time.ts";
-import { describeFault, type Log } from "../telemetry/log.ts";
-import { repeat } from "../time.ts";
+} from "../delivery-worker.ts";
 import { isUrgent, type MailOrder, type MailTemplate, type MintLink, URGENT, writeMail } from "./mails.ts";
 import { SEND_MS_MAX, type SendMail } from "./transport.ts";
 

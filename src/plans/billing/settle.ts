@@ -1,11 +1,11 @@
 // What a subscription becomes by what Stripe says of it, as one pure function, whatever events came before it.
-import type { Nanos } from "../domain/money.ts";
-import type { Plan } from "../domain/plan.ts";
-import { planPeriodStart } from "../domain/plan-period.ts";
-import type { BilledSubscription, PaidInvoice } from "../payments/stripe-billing-shapes.ts";
-import { CURRENCY } from "../payments/stripe-library.ts";
-import { isSamePlan } from "../plans/plan-text.ts";
-import { type Grant, graceEndOf, lateEndOf, type Subscription, UNBEGUN } from "../plans/subscription.ts";
+import type { Nanos } from "../../domain/money.ts";
+import type { Plan } from "../../domain/plan.ts";
+import { planPeriodStart } from "../../domain/plan-period.ts";
+import type { BilledSubscription, PaidInvoice } from "../../payments/stripe-billing-shapes.ts";
+import { CURRENCY } from "../../payments/stripe-library.ts";
+import { isSamePlan } from "../plan-text.ts";
+import { type Grant, graceEndOf, lateEndOf, type Subscription, UNBEGUN } from "../subscription.ts";
 
 /** The plan that a price at Stripe stands for; without a price, that of the order until its first invoice is paid. */
 export interface Term {

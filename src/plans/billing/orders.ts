@@ -1,16 +1,16 @@
 // Plans that account owners buy: orders, Stripe's pages, and the customer portal.
 import { and, eq, gt, isNotNull, isNull, ne } from "drizzle-orm";
-import { lockAccount } from "../accounts/accounts.ts";
-import { type AuditActor, recordChange } from "../accounts/audit-trail.ts";
-import type { Database, Db } from "../db/database.ts";
-import { printUsd } from "../domain/money.ts";
-import type { Plan } from "../domain/plan.ts";
-import { GatewayError } from "../errors.ts";
-import type { PlanBilling, PlanPrice } from "../payments/stripe-billing.ts";
-import { requirePlan } from "../plans/plans.ts";
-import { findLive } from "../plans/reads.ts";
-import { platform } from "../platform.ts";
-import { describeFault, type Log } from "../telemetry/log.ts";
+import { lockAccount } from "../../accounts/accounts.ts";
+import { type AuditActor, recordChange } from "../../accounts/audit-trail.ts";
+import type { Database, Db } from "../../db/database.ts";
+import { printUsd } from "../../domain/money.ts";
+import type { Plan } from "../../domain/plan.ts";
+import { GatewayError } from "../../errors.ts";
+import type { PlanBilling, PlanPrice } from "../../payments/stripe-billing.ts";
+import { platform } from "../../platform.ts";
+import { describeFault, type Log } from "../../telemetry/log.ts";
+import { requirePlan } from "../plans.ts";
+import { findLive } from "../reads.ts";
 import { findCustomer, printTerms } from "./order-rows.ts";
 
 interface OrderParts {

@@ -1,11 +1,11 @@
-import type { Caller } from "../accounts/keys/key.ts";
-import { costOf, type Model, type Price } from "../domain/model.ts";
-import { formatExact, type Nanos, type PicosPerToken } from "../domain/money.ts";
-import { BYTES_PER_TOKEN, NO_USAGE, type Usage } from "../domain/usage.ts";
-import { priceOf } from "../gateway/answer-prices.ts";
-import type { Gateway } from "../gateway/gateway.ts";
-import { mayUse } from "../gateway/plan.ts";
-import { amountOf, type QuotedPlan, quoteRequest, tokensOf } from "../gateway/quote.ts";
+import type { Caller } from "../../accounts/keys/key.ts";
+import { costOf, type Model, type Price } from "../../domain/model.ts";
+import { formatExact, type Nanos, type PicosPerToken } from "../../domain/money.ts";
+import { BYTES_PER_TOKEN, NO_USAGE, type Usage } from "../../domain/usage.ts";
+import { priceOf } from "../../gateway/answer-prices.ts";
+import type { Gateway } from "../../gateway/gateway.ts";
+import { mayUse } from "../../gateway/plan.ts";
+import { amountOf, type QuotedPlan, quoteRequest, tokensOf } from "../../gateway/quote.ts";
 
 const PICOS_PER_NANO = 1_000n;
 
