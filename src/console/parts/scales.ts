@@ -26,6 +26,8 @@ export interface Layer {
 }
 
 const GAP = 0.22;
+/** The widest bar in pixels: one day alone is no wall. */
+const BAR_MAX = 72;
 
 /** A scale from 0 to `most` or the next round value. `start` is the pixel of 0. */
 export function linearScale(
@@ -51,10 +53,11 @@ function roundStep(rough: number): number {
 
 export function bandScale(count: number, [start, end]: readonly [number, number]): BandScale {
   const step = Math.max(0, end - start) / Math.max(1, count);
+  const width = Math.min(step * (1 - GAP), BAR_MAX);
   return {
     step,
-    width: step * (1 - GAP),
-    at: (place) => start + place * step + (step * GAP) / 2,
+    width,
+    at: (place) => start + place * step + (step - width) / 2,
     placeOf: (pixel) => Math.min(Math.max(Math.floor((pixel - start) / step), 0), Math.max(0, count - 1)),
   };
 }
