@@ -4,6 +4,8 @@ import type { SignInProvider } from "../../domain/sign-in-rules.ts";
 import { isMoreThan, type Role } from "../audit-trail.ts";
 
 const GROUPS_MAX = 1_000;
+/** The most that OpenID allows. */
+const SUBJECT_CHARS_MAX = 255;
 const GOOGLE = "https://accounts.google.com";
 
 /** What a provider states of a person, from a checked ID token. */
@@ -29,17 +31,18 @@ export function needsMore({ groupsClaim }: SignInProvider, raw: Raw): boolean {
   return lacksGroups || raw.email === undefined;
 }
 
+/** Throws for a subject that no identity can be. */
 export function readClaims({ groupsClaim }: SignInProvider, raw: Raw): Claims {
   const email = text(raw.email)?.trim().normalize("NFC").toLowerCase();
   const provenAtS = typeof raw.auth_time === "number" ? raw.auth_time : undefined;
   return {
     issuer: text(raw.iss) ?? "",
-    subject: text(raw.sub) ?? "",
+    subject: readSubject(raw.sub),
     email: email !== undefined && email.length <= 254 && isMailAddress(email) ? email : undefined,
     isEmailVerified: raw.email_verified === true || raw.email_verified === "true",
     name: cleanName(text(raw.name) ?? text(raw.preferred_username) ?? "") || undefined,
     groups: groupsClaim === undefined ? [] : readGroups(readPath(raw, groupsClaim)),
-    provenAtMs: provenAtS === undefined ? undefined : provenAtS * 1_000,
+    provenAtMs: provenAtS === undefined ? undefined : Math.floor(provenAtS) * 1_000,
     hostedDomain: text(raw.hd)?.toLowerCase(),
   };
 }
@@ -67,6 +70,14 @@ export function findRights({ rights }: SignInProvider, groups: readonly string[]
     if (isMoreThan(right.role, before)) roles.set(right.account, right.role);
   }
   return { isOperator: own.some((right) => "operator" in right), roles };
+}
+
+/** Databases store some texts in another form, which could make two people one. */
+function readSubject(value: unknown): string {
+  const subject = text(value) ?? "";
+  const isKept = subject.length <= SUBJECT_CHARS_MAX && subject.isWellFormed() && !/\p{Cc}/u.test(subject);
+  if (subject === "" || !isKept) throw new Error("The token has a subject that no identity can be");
+  return subject;
 }
 
 function text(value: unknown): string | undefined {

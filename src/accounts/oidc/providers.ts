@@ -135,6 +135,8 @@ async function printAddress(
     code_challenge_method: "S256",
     ...(isFresh ? fresh : { max_age: ANY_AGE_S }),
   });
+  // The browser goes there: an address of another kind would run in the console.
+  if (!/^https?:$/.test(address.protocol)) throw new Error("The provider's page is at no web address");
   return address.href;
 }
 

@@ -3,7 +3,7 @@
 import { isIP } from "node:net";
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from "@simplewebauthn/server";
 import { and, asc, eq } from "drizzle-orm";
-import type { Database, Tables } from "../../db/database.ts";
+import type { Database, Db, Tables } from "../../db/database.ts";
 import { isLoopbackHost } from "../../domain/addresses.ts";
 import type { SignInRules } from "../../domain/sign-in-rules.ts";
 import { GatewayError } from "../../errors.ts";
@@ -48,7 +48,7 @@ export async function beginRegistration(parts: PasskeyParts, actor: Actor) {
   const { database, publicUrl } = parts;
   const person = await requirePerson(database, actor.id);
   const own = await listPasskeys(database, actor.id);
-  if (own.length >= PASSKEYS_MAX) throw new GatewayError("conflict");
+  await requireRoom(database, database.db, actor.id);
   const { generateRegistrationOptions } = await load();
   const options = await generateRegistrationOptions({
     rpName: "Tollgate",
@@ -64,7 +64,7 @@ export async function beginRegistration(parts: PasskeyParts, actor: Actor) {
   return options;
 }
 
-/** Registers a passkey of the actor. Rejects with `wrong_shape` for an answer that is not valid. */
+/** Registers a passkey of the actor. Rejects with `wrong_shape` for an answer that is not valid, and like the begin. */
 export async function register(
   parts: PasskeyParts,
   actor: Actor,
@@ -90,6 +90,8 @@ export async function register(
     createdAtMs: nowMs,
   };
   await database.transact(async (tx) => {
+    await lockPerson(database, tx, actor.id);
+    await requireRoom(database, tx, actor.id);
     const inserted = await tx.insert(database.tables.passkeys).values(row).onConflictDoNothing().returning();
     if (inserted.length === 0) throw new GatewayError("conflict");
     const change = { action: "passkey.added", target: actor.id, after: { name } };
@@ -97,7 +99,13 @@ export async function register(
   });
 }
 
-/** Removes a passkey of a person. Rejects with `unknown_item`, and with `conflict` for the last way to sign in. */
+/** Registrations that were begun together must not pass the bound together. Rejects with `conflict`. */
+async function requireRoom({ tables: { passkeys } }: Database, tx: Db, personId: string): Promise<void> {
+  const own = await tx.select({ id: passkeys.id }).from(passkeys).where(eq(passkeys.personId, personId));
+  if (own.length >= PASSKEYS_MAX) throw new GatewayError("conflict");
+}
+
+/** Removes a passkey of a person, and ends the other sessions that passkeys opened. Rejects with `unknown_item`, and with `conflict` for the last way to sign in. */
 export async function removePasskey(
   { database, rules, now }: Pick<PasskeyParts, "database" | "rules" | "now">,
   actor: Actor,
@@ -106,7 +114,12 @@ export async function removePasskey(
   const personId = actor.id;
   await database.transact(async (tx) => {
     await lockPerson(database, tx, personId);
-    const isRemoved = await deletePasskey(database, tx, { actor, personId, id }, now());
+    const isRemoved = await deletePasskey(
+      database,
+      tx,
+      { actor, personId, id, keptId: actor.session?.id },
+      now(),
+    );
     if (!isRemoved) throw new GatewayError("unknown_item");
     await requireWay(database, tx, { personId, requiresProvider: rules().requiresProvider });
   });

@@ -38,21 +38,33 @@ export function createIdentify(parts: IdentifyParts): Identify {
     if (!sent || !isSigned(sent, await readSecret())) return undefined;
     const nowMs = now();
     const session = await findSession(database, digestOf(sent.token), nowMs);
-    if (!session || (rules().requiresProvider && !isOfProvider(session, nowMs))) return undefined;
+    if (!session || !isStillOpen(rules(), session, nowMs)) return undefined;
     touchSession(database, session, nowMs).catch(onFault);
     const actor = actorOf(session, address, nowMs);
     return mayLackFactor(session) && isRequired(rules(), actor) ? withFactor(database, actor) : actor;
   };
 }
 
-/** Whether a provider opened the session, or an operator's door is open for its person. */
-function isOfProvider({ identityId, person }: Session, nowMs: number): boolean {
-  return identityId !== undefined || nowMs < (person.passwordUntilMs ?? 0);
+/**
+ * Whether the file still admits what opened a session: its provider, for as long as that has it, or a password or passkey
+ * where none is required, or an operator's door is open for the person.
+ */
+function isStillOpen(rules: SignInRules, session: Session, nowMs: number): boolean {
+  const { identityId, issuer, createdAtMs, person } = session;
+  if (identityId === undefined) return !rules.requiresProvider || nowMs < (person.passwordUntilMs ?? 0);
+  return rules.providers.some(
+    (each) => isSameIssuer(each.issuer, issuer) && nowMs < createdAtMs + each.sessionMs,
+  );
+}
+
+/** The file may write an issuer with a slash that its tokens do not have. */
+function isSameIssuer(one: string, other: string | undefined): boolean {
+  return other !== undefined && new URL(one).href === new URL(other).href;
 }
 
 /** Whether a password alone may have opened the session: providers ask for what they want, and passkeys for a person. */
-function mayLackFactor({ identityId, isByPasskey }: Session): boolean {
-  return identityId === undefined && !isByPasskey;
+function mayLackFactor({ identityId, way }: Session): boolean {
+  return identityId === undefined && way === undefined;
 }
 
 /** Marks the session of a person that must set up a second factor first. */

@@ -27,36 +27,40 @@ export interface Session {
   readonly confirmedAtMs: number | undefined;
   /** The identity at a provider that opened the session. */
   readonly identityId: string | undefined;
-  /** Whether a passkey opened the session. */
-  readonly isByPasskey: boolean;
+  /** The issuer of that identity; `undefined` where it is not linked any more. */
+  readonly issuer: string | undefined;
+  /** What opened the session, where neither a password nor a provider did. */
+  readonly way?: "passkey" | undefined;
   /** The account inside which an operator acts. The time may have passed. */
   readonly acting: { readonly accountId: string; readonly untilMs: number } | undefined;
 }
 
 /** Finds the session of a token that has not expired, by the token's digest, with one query. */
 export async function findSession(
-  { db, tables: { people, sessions } }: Database,
+  { db, tables: { people, sessions, identities } }: Database,
   digest: string,
   nowMs: number,
 ): Promise<Session | undefined> {
   const [row] = await db
-    .select({ session: sessions, person: people })
+    .select({ session: sessions, person: people, issuer: identities.issuer })
     .from(sessions)
     .innerJoin(people, eq(people.id, sessions.userId))
+    .leftJoin(identities, eq(identities.id, sessions.identityId))
     .where(and(eq(sessions.token, digest), gt(sessions.expiresAt, new Date(nowMs))));
   return row && readSession(row);
 }
 
 /** Lists the sessions of a person that have not expired, newest first. */
 export async function listSessions(
-  { db, tables: { people, sessions } }: Database,
+  { db, tables: { people, sessions, identities } }: Database,
   personId: string,
   nowMs: number,
 ): Promise<readonly Session[]> {
   const rows = await db
-    .select({ session: sessions, person: people })
+    .select({ session: sessions, person: people, issuer: identities.issuer })
     .from(sessions)
     .innerJoin(people, eq(people.id, sessions.userId))
+    .leftJoin(identities, eq(identities.id, sessions.identityId))
     .where(and(eq(sessions.userId, personId), gt(sessions.expiresAt, new Date(nowMs))))
     .orderBy(desc(sessions.createdAt), desc(sessions.id));
   return rows.map(readSession);
@@ -128,14 +132,15 @@ export async function endSessions(
   });
 }
 
-/** Deletes the sessions of a person inside a transaction, except `keptId`. Returns how many there were. */
+/** Deletes the sessions of a person inside a transaction, or those of one way, except `keptId`. Returns how many. */
 export async function deleteSessions(
   { tables: { sessions } }: Database,
   tx: Db,
-  { personId, keptId }: { readonly personId: string; readonly keptId?: string | undefined },
+  { personId, keptId, way }: Pick<Session, "way"> & { personId: string; keptId?: string | undefined },
 ): Promise<number> {
   const isOther = keptId === undefined ? undefined : ne(sessions.id, keptId);
-  const isWanted = and(eq(sessions.userId, personId), isOther);
+  const isOfWay = way === undefined ? undefined : eq(sessions.way, way);
+  const isWanted = and(eq(sessions.userId, personId), isOther, isOfWay);
   return (await tx.delete(sessions).where(isWanted).returning({ id: sessions.id })).length;
 }
 
@@ -206,7 +211,13 @@ async function update(
   });
 }
 
-function readSession({ session, person }: { session: SessionRow; person: PersonRow }): Session {
+interface FoundSession {
+  readonly session: SessionRow;
+  readonly person: PersonRow;
+  readonly issuer: string | null;
+}
+
+function readSession({ session, person, issuer }: FoundSession): Session {
   const { actingAccountId, actingUntilMs } = session;
   const isActing = actingAccountId !== null && actingUntilMs !== null;
   return {
@@ -219,7 +230,8 @@ function readSession({ session, person }: { session: SessionRow; person: PersonR
     expiresAtMs: session.expiresAt.getTime(),
     confirmedAtMs: session.confirmedAtMs ?? undefined,
     identityId: session.identityId ?? undefined,
-    isByPasskey: session.way === "passkey",
+    issuer: issuer ?? undefined,
+    way: session.way ?? undefined,
     acting: isActing ? { accountId: actingAccountId, untilMs: actingUntilMs } : undefined,
   };
 }

@@ -102,17 +102,28 @@ export async function endWay(
   });
 }
 
-/** Removes a passkey of a person, in a transaction. Returns `false` where the person has no such passkey. */
+interface PasskeyRemoval {
+  readonly actor: AuditActor;
+  readonly personId: string;
+  readonly id: string;
+  readonly keptId?: string | undefined;
+}
+
+/**
+ * Removes a passkey of a person, in a transaction, and ends the sessions that passkeys opened, except `keptId`: its
+ * device may be lost. Returns `false` where the person has no such passkey.
+ */
 export async function deletePasskey(
   database: Database,
   tx: Db,
-  { actor, personId, id }: { readonly actor: AuditActor; readonly personId: string; readonly id: string },
+  { actor, personId, id, keptId }: PasskeyRemoval,
   nowMs: number,
 ): Promise<boolean> {
   const { passkeys } = database.tables;
   const isWanted = and(eq(passkeys.id, id), eq(passkeys.personId, personId));
   const [row] = await tx.delete(passkeys).where(isWanted).returning();
   if (!row) return false;
+  await deleteSessions(database, tx, { personId, keptId, way: "passkey" });
   const change = { action: "passkey.removed", target: personId, before: { name: row.name } };
   await recordChange(database, tx, actor, change, nowMs);
   return true;

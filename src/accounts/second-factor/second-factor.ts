@@ -1,4 +1,4 @@
-import { and, eq, isNotNull, isNull, lt, sql } from "drizzle-orm";
+import { and, eq, gt, isNotNull, isNull, lte, or, sql } from "drizzle-orm";
 import type { Database, Db, Tables } from "../../db/database.ts";
 import type { SignInRules } from "../../domain/sign-in-rules.ts";
 import { GatewayError } from "../../errors.ts";
@@ -160,40 +160,46 @@ interface GivenCode {
 }
 
 async function useAppCode(database: Database, factor: Factor, { plain, nowMs }: GivenCode): Promise<boolean> {
+  const { personId } = factor;
   const { secondFactors } = database.tables;
-  const isOwn = eq(secondFactors.personId, factor.personId);
-  const waitMs = (factor.lockedUntilMs ?? 0) - nowMs;
-  // A lock too far ahead was written before a clock was set back.
-  if (waitMs > 0 && waitMs <= LOCKED_MS) throw new GatewayError("sign_in_throttled", { retryAfterS: 60 });
+  const isOwn = eq(secondFactors.personId, personId);
   const secret = await openSecret(database, factor);
-  const step = findStep(secret, plain, { nowMs, lastStep: factor.lastStep });
   return database.transact(async (tx) => {
-    if (step === undefined) {
-      await countFailure(database, tx, { factor, nowMs });
-      return false;
-    }
-    // Of two sign-ins with one code, the later finds the step used.
-    const isUnused = and(isOwn, lt(secondFactors.lastStep, step));
-    const set = { lastStep: step, failures: 0, lockedUntilMs: null };
-    return (await tx.update(secondFactors).set(set).where(isUnused).returning()).length > 0;
+    const { lastStep, failures } = await countTry(database, tx, { personId, nowMs });
+    const step = findStep(secret, plain, { nowMs, lastStep });
+    if (step !== undefined) {
+      const set = { lastStep: step, failures: 0, lockedUntilMs: null };
+      await tx.update(secondFactors).set(set).where(isOwn);
+    } else if (failures >= FAILURES_MAX) await lockCodes(database, tx, { personId, nowMs });
+    return step !== undefined;
   });
 }
 
-async function countFailure(
-  database: Database,
-  tx: Db,
-  { factor, nowMs }: { readonly factor: Factor; readonly nowMs: number },
-): Promise<void> {
-  const { personId } = factor;
-  const { secondFactors, people } = database.tables;
+interface Try {
+  readonly personId: string;
+  readonly nowMs: number;
+}
+
+/**
+ * Counts a guess before it is looked at: of many at once, on any number of gateways, ten are. Two with one code come one
+ * after the other. Rejects with `sign_in_throttled` while the codes are locked.
+ */
+async function countTry(database: Database, tx: Db, { personId, nowMs }: Try): Promise<Factor> {
+  const { secondFactors } = database.tables;
+  const { lockedUntilMs, failures } = secondFactors;
+  // A lock too far ahead was written before a clock was set back.
+  const isOpen = or(isNull(lockedUntilMs), lte(lockedUntilMs, nowMs), gt(lockedUntilMs, nowMs + LOCKED_MS));
   const isOwn = eq(secondFactors.personId, personId);
-  const set = { failures: sql`${secondFactors.failures} + 1` };
-  const [counted] = await tx.update(secondFactors).set(set).where(isOwn).returning();
-  if (!counted || counted.failures < FAILURES_MAX) return;
-  await tx
-    .update(secondFactors)
-    .set({ failures: 0, lockedUntilMs: nowMs + LOCKED_MS })
-    .where(isOwn);
+  const set = { failures: sql`${failures} + 1` };
+  const [counted] = await tx.update(secondFactors).set(set).where(and(isOwn, isOpen)).returning();
+  if (!counted) throw new GatewayError("sign_in_throttled", { retryAfterS: 60 });
+  return counted;
+}
+
+async function lockCodes(database: Database, tx: Db, { personId, nowMs }: Try): Promise<void> {
+  const { secondFactors, people } = database.tables;
+  const set = { failures: 0, lockedUntilMs: nowMs + LOCKED_MS };
+  await tx.update(secondFactors).set(set).where(eq(secondFactors.personId, personId));
   const [person] = await tx.select().from(people).where(eq(people.id, personId));
   const actor: AuditActor = { kind: "person", id: personId, name: person?.email ?? "" };
   await recordChange(database, tx, actor, { action: "second_factor.locked", target: personId }, nowMs);

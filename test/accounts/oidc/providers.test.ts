@@ -88,6 +88,23 @@ test.each<[string, string, Lies]>([
   await expect(redeem(lies)).rejects.toMatchObject({ code });
 });
 
+test.each([
+  ["of 256 characters", "x".repeat(256)],
+  ["with a null character", "ada\0"],
+  ["with half of a character", "ada\ud800"],
+])("a subject %s is no identity", async (_, sub) => {
+  await expect(redeem(claim({ sub }))).rejects.toThrow("a subject that no identity can be");
+  expect((await redeem(claim({ sub: "\u0430da".padEnd(255, " ") }))).subject).toHaveLength(255);
+});
+
+test("a discovery that names no web page sends no browser anywhere", async () => {
+  const metadata = { issuer: liar.issuer, authorization_endpoint: "javascript:alert(1)//" };
+  liar.lie({
+    answer: (path) => (path.includes("openid-configuration") ? Response.json(metadata) : undefined),
+  });
+  await expect(createProviders(Date.now).addressOf(providerOf(), BONDS, false)).rejects.toThrow();
+});
+
 test("clocks may differ by a minute", async () => {
   expect(await redeem(claim({ iat: nowS() + 40, exp: nowS() + 340, nbf: nowS() + 40 }))).toBeDefined();
   expect(await redeem(claim({ exp: nowS() - 40 }))).toBeDefined();

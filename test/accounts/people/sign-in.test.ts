@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { createHmac } from "node:crypto";
 import { eq } from "drizzle-orm";
 import { COMMAND_LINE, listAuditEntries } from "../../../src/accounts/audit-trail.ts";
 import { digestOf } from "../../../src/accounts/keys/key.ts";
@@ -275,6 +276,17 @@ describe.each(DIALECTS)("people in %s", (dialect) => {
     expect(kinds).toContain("sign_in_throttled");
   };
 
+  test.each(["change-email-verification", undefined])(
+    "no token moves a person to another address, also one that the secret of the database signed: %p",
+    async (requestType) => {
+      const { person } = await newPerson();
+      const order = { userId: person.id, email: EMAIL, updateTo: "mallory@evil.example", requestType };
+      const token = signJwt(await readCookieSecret(storage.database), order);
+      await expect(verifyEmail(parts, visitor(), token)).rejects.toMatchObject({ kind: "unknown_item" });
+      expect(await findPerson(storage.database, EMAIL)).toMatchObject({ id: person.id });
+    },
+  );
+
   test("a browser that signed a person in signs it in again while strangers guess its password", async () => {
     const device = deviceOf(await newPerson());
     await attack();
@@ -459,4 +471,13 @@ async function readEverything({ database: { db, tables } }: TempStorage): Promis
   const rows = [];
   for (const table of Object.values(tables)) rows.push(await db.select().from(table));
   return JSON.stringify(rows, (_key, value) => (typeof value === "bigint" ? String(value) : value));
+}
+
+function signJwt(secret: string, payload: object): string {
+  const times = { iat: Math.floor(Date.now() / 1_000), exp: Math.floor(Date.now() / 1_000) + 300 };
+  const parts = [{ alg: "HS256" }, { ...payload, ...times }].map((part) =>
+    Buffer.from(JSON.stringify(part)).toString("base64url"),
+  );
+  const signature = createHmac("sha256", secret).update(parts.join(".")).digest("base64url");
+  return [...parts, signature].join(".");
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
+import { createIdentify } from "../../../src/accounts/people/identify.ts";
 import type { SignInProvider, SignInRules } from "../../../src/domain/sign-in-rules.ts";
 import { DIALECTS } from "../../accounts/temp-storage.ts";
 import { type ConsoleBrowser, createBrowsers } from "../../support/console-browser.ts";
@@ -59,6 +60,13 @@ describe.each(DIALECTS)("the sign-in at a provider on %s", (dialect) => {
     open = createBrowsers({
       ...parts,
       settings,
+      identify: createIdentify({
+        database: console.parts.database,
+        publicUrl: () => publicUrl,
+        now: Date.now,
+        rules: () => rules.now,
+        onFault: () => undefined,
+      }),
       credentials: { ...parts.credentials, ...ruled },
       signUps: { ...parts.signUps, ...ruled },
       providerSignIns: { ...parts.providerSignIns, ...ruled },
@@ -338,6 +346,22 @@ describe.each(DIALECTS)("the sign-in at a provider on %s", (dialect) => {
     const set = { passwordUntilMs: Date.now() + HOUR_MS };
     await database.db.update(people).set(set).where(eq(people.email, email));
     expect((await open().call("POST", "/sign-in", given)).status).toBe(200);
+    setRules();
+  });
+
+  test("a session of a provider ends when the file takes the provider away, or gives its sessions less time", async () => {
+    rules.signUp = "open";
+    setRules();
+    const browser = open();
+    expect(await signIn(browser, newSubject())).toBe("/console/");
+    const status = async () => (await browser.call("GET", "/me")).status;
+    expect(await status()).toBe(200);
+    setRules({ sessionMs: 1 });
+    expect(await status()).toBe(401);
+    setRules({ id: "renamed", issuer: `${server.issuer}/` });
+    expect(await status()).toBe(200);
+    setRules({ issuer: "https://another.example" });
+    expect(await status()).toBe(401);
     setRules();
   });
 

@@ -120,6 +120,30 @@ describe.each(DIALECTS)("passkeys on %s", (dialect) => {
     ).toBe(422);
   });
 
+  test("registrations that were begun together do not pass the bound of passkeys together", async () => {
+    const { browser } = await newPerson();
+    const begun: object[] = [];
+    for (let at = 0; at < 21; at += 1) {
+      begun.push(createSoftwarePasskey(ORIGIN).register(await options(browser, "/me/passkeys/options")));
+    }
+    const statuses: number[] = [];
+    for (const response of begun) {
+      statuses.push((await browser.call("POST", "/me/passkeys", { name: "One", response })).status);
+    }
+    expect(statuses.slice(18)).toEqual([200, 409, 409]);
+  });
+
+  test("a removed passkey takes the sessions of passkeys with it, and leaves the one that removes it", async () => {
+    const { browser, passkey } = await newPerson();
+    const thief = open();
+    const response = passkey.answer(await options(thief));
+    expect((await thief.call("POST", "/passkey/sign-in", { response })).status).toBe(200);
+    const { json } = await browser.call("GET", "/me/sign-in-ways");
+    expect((await browser.call("DELETE", `/me/passkeys/${json.passkeys[0].id}`)).status).toBe(200);
+    expect((await thief.call("GET", "/me")).status).toBe(401);
+    expect((await browser.call("GET", "/me")).status).toBe(200);
+  });
+
   test("a removed passkey opens nothing, and where a provider is required none does", async () => {
     const { browser, passkey } = await newPerson();
     const { json } = await browser.call("GET", "/me/sign-in-ways");

@@ -1,8 +1,10 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { createIdentify } from "../../../src/accounts/people/identify.ts";
+import { requireSecondFactor } from "../../../src/accounts/second-factor/second-factor.ts";
 import { codeOf } from "../../../src/accounts/second-factor/totp.ts";
 import { NO_SIGN_IN_RULES, type SignInRules } from "../../../src/domain/sign-in-rules.ts";
+import type { GatewayError } from "../../../src/errors.ts";
 import { DIALECTS } from "../../accounts/temp-storage.ts";
 import { type ConsoleBrowser, createBrowsers } from "../../support/console-browser.ts";
 import { consoleForTests } from "./open-consoles.ts";
@@ -105,6 +107,23 @@ describe.each(DIALECTS)("the second factor on %s", (dialect) => {
     expect((await signIn(email, codeNow(secret))).status).toBe(429);
     expect((await signIn(email, recovery[0])).status).toBe(200);
     expect((await signIn(email, codeNow(secret))).status).toBe(200);
+  });
+
+  test("of many guesses at once ten are looked at, wherever they come from", async () => {
+    const { browser, id } = await signUp();
+    const { secret } = await setUp(browser);
+    clock.ms += STEP_MS;
+    const right = codeNow(secret);
+    const wrong = right === "000000" ? "000001" : "000000";
+    const guess = (code: string) =>
+      requireSecondFactor(console.parts.database, { personId: id, code }, clock.ms).then(
+        () => "accepted",
+        (fault: GatewayError) => fault.kind,
+      );
+    const guesses = Array.from({ length: 30 }, () => guess(wrong));
+    const answers = await Promise.all([...guesses, guess(right)]);
+    const locked = answers.filter((each) => each === "sign_in_throttled");
+    expect([answers.length - locked.length, answers.includes("accepted")]).toEqual([10, false]);
   });
 
   test("a fresh proof by password needs a code too", async () => {
