@@ -30,7 +30,12 @@ function imported(source: Parameters<typeof importConfig>[0], text: string, more
   if (json.models.length === 0) return { json, models: [], result };
   const keys = ["OPENAI", "ANTHROPIC", "OPENROUTER", "GEMINI", "OWN", "IMPORTED_OPENAI"];
   const environment = Object.fromEntries(keys.map((name) => [`${name}_API_KEY`, "k"]));
-  const config = loadConfig({ ...environment, IMPORTED_OPENAI_API_KEY_1: "k" }, { folder });
+  const azure = {
+    AZURE_API_BASE: "https://own.example.com",
+    AZURE_API_KEY: "k",
+    IMPORTED_AZURE_API_KEY_1: "k",
+  };
+  const config = loadConfig({ ...environment, ...azure, IMPORTED_OPENAI_API_KEY_1: "k" }, { folder });
   return { json, models: config.models, result };
 }
 
@@ -154,7 +159,6 @@ test("import bifrost makes weighted routes of its keys, and asks for the models 
         network_config: { base_url: "https://eu.example.com" },
       },
       anthropic: { keys: [{ value: "env.ANTHROPIC_API_KEY", models: ["*"] }] },
-      azure: { keys: [{ value: "env.AZURE_API_KEY", models: ["gpt-4.1"] }] },
     },
     governance: { virtual_keys: [{ id: "vk" }], budgets: [{ id: "b" }] },
   };
@@ -175,8 +179,68 @@ test("import bifrost makes weighted routes of its keys, and asks for the models 
     "governance.virtual_keys",
     "governance.budgets",
     "providers.openai.keys[0] not-known",
-    "providers.azure.keys[0] gpt-4.1",
   ]);
+});
+
+test("import bifrost reads the answer of its API, deployments of clouds, and no key that is switched off", () => {
+  const cloud = { endpoint: { env_var: "env.AZURE_API_BASE" }, deployments: { "gpt-4.1": "own-4.1" } };
+  const providers = [
+    { name: "azure", keys: [{ value: { value: CANARY }, models: ["*"], azure_key_config: cloud }] },
+    {
+      name: "vertex",
+      keys: [
+        { models: ["google/gemini-2.5-pro"], vertex_key_config: { project_id: "p-1", region: "us-east1" } },
+      ],
+    },
+    {
+      name: "openai",
+      keys: [
+        { value: "env.OPENAI_API_KEY", models: ["best", "gpt-4o"], aliases: { best: "gpt-4.1-mini" } },
+        { value: CANARY, models: ["best"], enabled: false },
+      ],
+    },
+  ];
+  const { json, models } = imported("bifrost", JSON.stringify({ providers }));
+  expect(models.map(({ id, routes: [route] }) => [id, route?.upstream, route?.upstreamModel])).toEqual([
+    ["azure/gpt-4.1", "azure", "own-4.1"],
+    ["vertex/google/gemini-2.5-pro", "vertex", "gemini-2.5-pro"],
+    ["openai/best", "openai", "gpt-4.1-mini"],
+    ["openai/gpt-4o", "openai", "gpt-4o"],
+  ]);
+  expect(json.problems).toEqual([
+    "providers.azure.keys[0]: serves every model: add those in use with bun tollgate models add, beside its aliases",
+  ]);
+});
+
+test("import portkey reads exports of its API, and refuses names of its own catalog", () => {
+  const one = { provider: "openai", override_params: { model: "gpt-4.1" } };
+  const data = { config: { mode: "fallback", options: [one, { ...one, provider: "@prod" }] } };
+  const { json, models } = imported("portkey", JSON.stringify({ success: true, data }));
+  expect(models.map(({ id }) => id)).toEqual(["gpt-4.1"]);
+  expect(json.problems.join()).toContain("config.targets[1]: names a provider of Portkey's catalog");
+  folder = tempFolder();
+  expect(imported("portkey", JSON.stringify({ config: JSON.stringify(one) })).models).toHaveLength(1);
+});
+
+describe("a table that a spreadsheet has written", () => {
+  const rows = ACTIVITY.split("\n").slice(0, 2);
+  const european = rows.map((row) => row.replaceAll(",", ";").replace(";0.9;", ";0,9;")).join("\r\n");
+
+  test("is read with semicolons, decimal commas, and in UTF-16", () => {
+    const { json } = imported("openrouter", european);
+    expect(json.money?.models[0]).toMatchObject({ old_usd: "0.90", input_tokens: 100000 });
+    const path = join(folder, "utf-16.csv");
+    writeFileSync(path, Buffer.from(`\uFEFF${european}`, "utf16le"));
+    expect(importConfig("openrouter", path, { dryRun: true }).json).toMatchObject({ models: json.models });
+  });
+
+  test.each([
+    ["gen-1,2026-11-01", "has 2 cells in row 2, and 13 in its head"],
+    [`"gen-1,${rows[1]}`, "has a quotation mark that does not end a cell"],
+    [`gen-1${",".repeat(12)}`, "names no model of a request"],
+  ])("is refused for the row %p", (row, problem) => {
+    expect(() => imported("openrouter", `${HEAD}\n${row}\n`)).toThrow(problem);
+  });
 });
 
 test("import helicone makes a model of a router over models, and of each model that a provider lists", () => {

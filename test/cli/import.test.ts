@@ -350,6 +350,8 @@ describe("an import of keys", () => {
         unlimited_quota: 0,
         expired_time: -1,
         models: "demo",
+        cross_group_retry: 0,
+        billing_type: 0,
       },
       {
         id: 2,

@@ -10,7 +10,7 @@ import { type ConvertedConfig, convertLitellmConfig } from "./litellm-config.ts"
 import { convertOpenrouter, type OpenrouterOptions } from "./openrouter.ts";
 import { convertPortkey } from "./portkey.ts";
 import { type Row, readText } from "./table.ts";
-import { compareUsage, printComparison, readUsage } from "./usage-money.ts";
+import { compareUsage, printComparison, readUsage, type UsedModel } from "./usage-money.ts";
 
 export interface ConfigImportOptions extends OpenrouterOptions {
   /** The file to write. Default: tollgate.yaml. */
@@ -34,7 +34,11 @@ const TITLES: Readonly<Record<ConfigSource, string>> = {
 /** The other gateways whose configuration or export makes a file. */
 type ConfigSource = "litellm" | "openrouter" | "portkey" | "bifrost" | "helicone";
 
-function convert(source: ConfigSource, path: string, options: ConfigImportOptions): ConvertedConfig {
+function convert(
+  source: ConfigSource,
+  path: string,
+  { used, ...options }: ConfigImportOptions & { readonly used: readonly UsedModel[] },
+): ConvertedConfig {
   switch (source) {
     case "litellm":
       return convertLitellmConfig(
@@ -42,7 +46,7 @@ function convert(source: ConfigSource, path: string, options: ConfigImportOption
         options.prices === undefined ? {} : readYaml(options.prices),
       );
     case "openrouter":
-      return convertOpenrouter(path, options);
+      return convertOpenrouter(used, options);
     case "portkey":
       return convertPortkey(readYaml(path));
     case "bifrost":
@@ -52,12 +56,10 @@ function convert(source: ConfigSource, path: string, options: ConfigImportOption
   }
 }
 
-/** Compares the money of a usage export with the prices here; `undefined` without one. */
-function compareMoney(source: ConfigSource, path: string, { usage }: ConfigImportOptions) {
-  const table = usage ?? (source === "openrouter" ? path : undefined);
-  if (table === undefined) return undefined;
+/** Compares the money of what was used with the prices here. */
+function compareMoney(used: readonly UsedModel[]) {
   const known = readKnownModels();
-  return printComparison(compareUsage(readUsage(table), (model) => findForeignSlug(known, model)));
+  return printComparison(compareUsage(used, (model) => findForeignSlug(known, model)));
 }
 
 /** Imports the configuration of another gateway into a new file. A file with the same text is left as it is. */
@@ -67,9 +69,11 @@ export function importConfig(
   options: ConfigImportOptions,
 ): CommandResult {
   const { to = "tollgate.yaml", dryRun = false } = options;
-  const converted = convert(source, path, options);
+  const used = source === "openrouter" ? readUsage(path) : [];
+  const converted = convert(source, path, { ...options, used });
   const { upstreams, models, problems, notes } = converted;
-  const money = compareMoney(source, path, options);
+  const compared = options.usage === undefined ? used : readUsage(options.usage);
+  const money = compared.length > 0 ? compareMoney(compared) : undefined;
   const text = printConfig(source, converted);
   const names = { upstreams: Object.keys(upstreams), models: Object.keys(models) };
   const written = names.models.length > 0 && !dryRun && writeNew(to, text);

@@ -1,7 +1,13 @@
-import { type KnownModel, type KnownModels, readKnownModels } from "../../catalog/known-models.ts";
+import {
+  type KnownModel,
+  type KnownModels,
+  readKnownModels,
+  upstreamModelOf,
+} from "../../catalog/known-models.ts";
 import { upstreamOf } from "../../catalog/providers.ts";
 import { findBaseUrlProblem } from "../../config/upstream-rules.ts";
 import type { ConvertedConfig } from "./litellm-config.ts";
+import type { CloudTarget } from "./providers.ts";
 import { createUpstreams } from "./upstream-parts.ts";
 
 /** One way to a model, as another gateway has it. */
@@ -20,6 +26,10 @@ export interface ForeignRoute {
   readonly weight?: number | undefined;
   /** From 1; lower is tried first. */
   readonly priority?: number | undefined;
+  /** The model's name for clients, by which the catalog has it where `model` is a deployment. */
+  readonly alias?: string;
+  /** Address and credentials at a cloud. Default: those of the provider in the catalog. */
+  readonly cloud?: CloudTarget | undefined;
 }
 
 /** Providers of the catalog by the names that other gateways have for them. */
@@ -78,7 +88,7 @@ export function convertRoutes(routes: readonly ForeignRoute[], found: ConvertedP
   const models = new Map<string, Entry>();
   for (const route of routes) {
     const provider = catalogProvider(route.provider);
-    const model = findForeign(known, provider, route.model);
+    const model = findModel(known, provider, route);
     const problem = findProblem(route, provider, model);
     if (problem !== undefined || !model) {
       problems.push(`${route.place}: ${problem}`);
@@ -87,9 +97,11 @@ export function convertRoutes(routes: readonly ForeignRoute[], found: ConvertedP
     const upstream = nameUpstream(upstreams, provider, route);
     const entry = models.get(route.name) ?? { known: model.id, routes: [] };
     const { weight, priority } = route;
+    const name = ownName(route, model);
     entry.routes.push({
       upstream,
       ...(entry.known === model.id ? {} : { known: model.id }),
+      ...(name === upstreamModelOf(model) ? {} : { model: name }),
       ...(weight === undefined ? {} : { weight: Math.max(1, Math.round(weight * WEIGHT_MAX)) }),
       ...(priority === undefined || priority === 1 ? {} : { priority }),
     });
@@ -109,10 +121,27 @@ export interface ConvertedParts {
   readonly notes: readonly string[];
 }
 
-function findProblem({ model, baseUrl }: ForeignRoute, provider: string, known: KnownModel | undefined) {
+function findModel(known: KnownModels, provider: string, { model, alias, cloud }: ForeignRoute) {
+  const names = [cloud?.model ?? model, ...(alias === undefined ? [] : [alias])];
+  // At Azure, the name of a deployment is free.
+  const ordered = provider === "azure" ? names.reverse() : names;
+  return ordered.map((name) => findForeign(known, provider, name)).find((found) => found !== undefined);
+}
+
+/** Returns the name that is sent: a deployment, or a version by its date, which the catalog may have without it. */
+function ownName({ model, cloud }: ForeignRoute, known: KnownModel): string {
+  const name = upstreamModelOf(known);
+  return cloud?.model ?? (model.replace(DATE, "") === name ? model : name);
+}
+
+function findProblem(
+  { model, baseUrl, cloud }: ForeignRoute,
+  provider: string,
+  known: KnownModel | undefined,
+) {
   const members = upstreamOf(provider);
   if (!members) return `has the provider ${provider}, which is not in the catalog`;
-  if (members.base_url?.toString().startsWith("${") || !("api_key" in members))
+  if (!cloud && (members.base_url?.toString().startsWith("${") || !("api_key" in members)))
     return `has the provider ${provider}, whose address or credentials are written by hand`;
   if (!known) return `has the model ${model}, which is not in the catalog: write its price and limits`;
   const problem = baseUrl === undefined || baseUrl.startsWith("${") ? undefined : findBaseUrlProblem(baseUrl);
@@ -122,8 +151,12 @@ function findProblem({ model, baseUrl }: ForeignRoute, provider: string, known: 
 function nameUpstream(
   upstreams: ReturnType<typeof createUpstreams>,
   provider: string,
-  { baseUrl, key }: ForeignRoute,
+  { baseUrl, key, cloud }: ForeignRoute,
 ): string {
+  if (cloud) {
+    const { settings, keyVariable } = cloud;
+    return upstreams.name(provider, settings, keyVariable ? { text: key, keyVariable } : undefined);
+  }
   const { api_key: usual, ...members } = { api_key: "", ...upstreamOf(provider) };
   const settings = { ...members, ...(baseUrl === undefined ? {} : { base_url: baseUrl }) };
   const keyVariable = String(usual).slice("${".length, -"}".length);

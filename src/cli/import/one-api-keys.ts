@@ -21,6 +21,8 @@ const COLUMNS = new Set([
   ...["id", "user_id", "key", "name", "status", "expired_time", "deleted_at", "is_deleted"],
   ...["remain_quota", "unlimited_quota", "models", "model_limits_enabled", "model_limits"],
   ...["user_status", "user_deleted_at", "group", "created_time", "accessed_time", "used_quota"],
+  // How channels are tried again, and which of an owner's sums pays first.
+  ...["cross_group_retry", "billing_type"],
 ]);
 
 /** Reads the table `tokens` of one-api and of gateways that descend from it. */

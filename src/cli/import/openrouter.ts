@@ -1,7 +1,7 @@
 import { readKnownModels } from "../../catalog/known-models.ts";
 import { catalogProvider, convertRoutes, type ForeignRoute, findForeignSlug } from "./foreign-routes.ts";
 import type { ConvertedConfig } from "./litellm-config.ts";
-import { readUsage } from "./usage-money.ts";
+import type { UsedModel } from "./usage-money.ts";
 
 const UPSTREAM = {
   protocol: "openai",
@@ -16,9 +16,12 @@ export interface OpenrouterOptions {
 }
 
 /** Makes models of what an activity export says was used. Clients keep the names, such as "openai/gpt-4.1". */
-export function convertOpenrouter(path: string, { direct = false }: OpenrouterOptions): ConvertedConfig {
+export function convertOpenrouter(
+  usage: readonly UsedModel[],
+  { direct = false }: OpenrouterOptions,
+): ConvertedConfig {
   const known = readKnownModels();
-  const used = readUsage(path).map(({ model }) => ({ slug: model, found: findForeignSlug(known, model) }));
+  const used = usage.map(({ model }) => ({ slug: model, found: findForeignSlug(known, model) }));
   const problems = used
     .filter(({ found }) => !found)
     .map(({ slug }) => `${slug}: is not in the catalog: write its price and limits`);

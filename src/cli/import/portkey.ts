@@ -1,7 +1,7 @@
 import { convertRoutes, type ForeignRoute } from "./foreign-routes.ts";
 import type { ConvertedConfig } from "./litellm-config.ts";
 import { isRow } from "./litellm-facts.ts";
-import { isFilled, numberOf, type Row, textOf } from "./table.ts";
+import { isFilled, numberOf, objectOf, type Row, textOf } from "./table.ts";
 
 /** Members of a config or a target that bound what callers may send. */
 const BOUNDS = ["before_request_hooks", "after_request_hooks", "input_guardrails", "output_guardrails"];
@@ -14,8 +14,7 @@ const OTHERS = ["cache", "retry", "request_timeout", "forward_headers"];
  * @see https://portkey.ai/docs/product/ai-gateway/configs
  */
 export function convertPortkey(document: Row): ConvertedConfig {
-  // An export of the API has the config beside its name.
-  const config = isRow(document.config) ? document.config : document;
+  const config = readConfig(document);
   const problems: string[] = [];
   const notes: string[] = [];
   const targets = readTargets(config, "config", { problems, notes });
@@ -23,7 +22,12 @@ export function convertPortkey(document: Row): ConvertedConfig {
   const routes = targets.flatMap(({ place, target, model, priority, weight }): readonly ForeignRoute[] => {
     const provider = textOf(target.provider);
     if (model === undefined) problems.push(`${place}: names no model, which override_params.model does`);
-    else if (!provider) problems.push(`${place}: names no provider, as virtual keys do not`);
+    else if (!provider && !model.startsWith("@"))
+      problems.push(`${place}: names no provider, as virtual keys do not`);
+    else if (!provider || provider.startsWith("@"))
+      problems.push(
+        `${place}: names a provider of Portkey's catalog: write the provider's own name, such as openai`,
+      );
     else {
       const key = textOf(target.api_key);
       const baseUrl = textOf(target.custom_host);
@@ -32,6 +36,12 @@ export function convertPortkey(document: Row): ConvertedConfig {
     return [];
   });
   return convertRoutes(routes, { problems, notes });
+}
+
+/** An export of the API has the config beside its name, also as text, or in `data`. */
+function readConfig(document: Row): Row {
+  const outer = objectOf(document.data) ?? document;
+  return objectOf(outer.config) ?? outer;
 }
 
 interface FoundTarget {
@@ -49,9 +59,11 @@ interface Found {
 
 function readTargets(config: Row, place: string, found: Found): readonly FoundTarget[] {
   reportLost(config, place, found);
-  const { strategy, targets } = config;
+  const { strategy } = config;
+  // Configs of before 2024 have `options` and `mode`.
+  const targets = config.targets ?? config.options;
   if (!Array.isArray(targets)) return [readTarget(config, place)];
-  const mode = textOf(isRow(strategy) ? strategy.mode : undefined) ?? "single";
+  const mode = textOf(isRow(strategy) ? strategy.mode : config.mode) ?? "single";
   if (!["single", "fallback", "loadbalance"].includes(mode)) {
     found.problems.push(`${place}.strategy: ${mode} has no counterpart`);
     return [];

@@ -7,17 +7,29 @@ import { CommandError } from "../command.ts";
 export type Row = Readonly<Record<string, unknown>>;
 
 /** Reads an exported table: JSON, as a list of objects or an object with one such list, or CSV with a head. */
-export function readTable(path: string): readonly Row[] {
-  const text = readText(path).replace(/^\uFEFF/, "");
-  const rows = /^\s*[[{]/.test(text) ? readJson(text) : readCsv(text);
+export function readTable(path: string): Iterable<Row> {
+  const text = readText(path);
+  const rows = /^\s*[[{]/.test(text) ? readJson(text) : readCsv(text, path);
   if (!rows) throw new CommandError(`${path} is no table: expected JSON objects in a list, or CSV.`);
   return rows;
 }
 
-/** Reads a file as text. Throws CommandError without its content. */
+/** Reads a file as text: UTF-8, or UTF-16 with its mark. Throws CommandError without its content. */
 export function readText(path: string): string {
+  const bytes = readBytes(path);
+  const [first, second] = bytes;
+  const encoding =
+    first === 0xff && second === 0xfe ? "utf-16le" : first === 0xfe && second === 0xff ? "utf-16be" : "utf-8";
   try {
-    return readFileSync(path, "utf8");
+    return new TextDecoder(encoding, { fatal: true }).decode(bytes);
+  } catch {
+    throw new CommandError(`${path} is no text in UTF-8 or UTF-16.`);
+  }
+}
+
+function readBytes(path: string): Uint8Array {
+  try {
+    return readFileSync(path);
   } catch {
     throw new CommandError(`${path} cannot be read.`);
   }
@@ -41,22 +53,70 @@ function parseJson(text: string): readonly unknown[] | Row | undefined {
   }
 }
 
-/** @see https://www.rfc-editor.org/rfc/rfc4180 */
-function readCsv(text: string): readonly Row[] | undefined {
-  const [head, ...lines] = splitCsv(text);
-  if (!head || head.length < 2) return undefined;
-  return lines
-    .filter((cells) => cells.length > 1)
-    .map((cells) => Object.fromEntries(head.map((name, index) => [name, cells[index] ?? ""])));
+function readCsv(text: string, path: string): Iterable<Row> | undefined {
+  const separator = findSeparator(text);
+  const lines = splitCsv(text, separator, path);
+  const first = lines.next();
+  const head = first.done ? [] : first.value.map((name) => name.trim());
+  return head.length < 2 ? undefined : readCsvRows(head, lines, { separator, path });
 }
 
-function splitCsv(text: string): string[][] {
-  const lines: string[][] = [[]];
-  for (const [, quoted, plain = "", end] of text.matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|$)/g)) {
-    lines.at(-1)?.push(quoted === undefined ? plain : quoted.replaceAll('""', '"'));
-    if (end !== ",") lines.push([]);
+function findSeparator(text: string): string {
+  const [head = ""] = text.slice(0, 65_536).split(/[\r\n]/, 1);
+  const counts = [",", ";", "\t"].map((each) => [each, head.split(each).length] as const);
+  return counts.reduce((most, each) => (each[1] > most[1] ? each : most))[0];
+}
+
+/** Rejects a row of another length than the head: it would lose columns, of which some bound a key. */
+function* readCsvRows(
+  head: readonly string[],
+  lines: Iterable<readonly string[]>,
+  { separator, path }: { readonly separator: string; readonly path: string },
+): Generator<Row> {
+  // A table that a spreadsheet wrote with semicolons has decimal commas.
+  const isDecimal = (cell: string) => separator === ";" && /^-?\d+,\d+$/.test(cell);
+  let number = 1;
+  for (const cells of lines) {
+    number += 1;
+    if (cells.length === 1 && cells[0]?.trim() === "") continue;
+    if (cells.length !== head.length)
+      throw new CommandError(
+        `${path} has ${cells.length} cells in row ${number}, and ${head.length} in its head.`,
+      );
+    const row: Record<string, string> = {};
+    for (const [index, cell] of cells.entries())
+      row[head[index] ?? ""] = isDecimal(cell) ? cell.replace(",", ".") : cell;
+    yield row;
   }
-  return lines;
+}
+
+/** Splits a text into the cells of its lines. @see https://www.rfc-editor.org/rfc/rfc4180 */
+function* splitCsv(text: string, separator: string, path: string): Generator<string[]> {
+  const cell = new RegExp(`(?:"([^"]*(?:""[^"]*)*)"|([^"${separator}\\r\\n]*))(${separator}|\\r?\\n|$)`, "y");
+  for (let at = 0; at < text.length; at = cell.lastIndex) {
+    const found = text.indexOf("\n", at);
+    const end = found < 0 ? text.length : found;
+    const line = text.slice(at, text[end - 1] === "\r" ? end - 1 : end);
+    cell.lastIndex = line.includes('"') ? at : end + 1;
+    yield line.includes('"') ? readQuoted(text, { cell, separator, path }) : line.split(separator);
+  }
+}
+
+interface QuotedLine {
+  /** Matches a cell at its `lastIndex`, which is left behind the line. */
+  readonly cell: RegExp;
+  readonly separator: string;
+  readonly path: string;
+}
+
+function readQuoted(text: string, { cell, separator, path }: QuotedLine): string[] {
+  const cells: string[] = [];
+  for (;;) {
+    const [all, quoted, plain = "", end] = cell.exec(text) ?? [];
+    if (all === undefined) throw new CommandError(`${path} has a quotation mark that does not end a cell.`);
+    cells.push(quoted === undefined ? plain : quoted.replaceAll('""', '"'));
+    if (end !== separator) return cells;
+  }
 }
 
 /** Returns a text, `undefined` for an absent or empty one. */

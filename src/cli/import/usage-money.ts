@@ -1,11 +1,12 @@
 import type { KnownModel } from "../../catalog/known-models.ts";
 import { readPrice } from "../../catalog/prices.ts";
 import { picosToNanos, printUsd } from "../../domain/money.ts";
+import { CommandError } from "../command.ts";
 import { printTable } from "../printing.ts";
 import { numberOf, objectOf, type Row, readTable, readText, textOf } from "./table.ts";
 
 /** What one model was used for, and what it cost there. */
-interface UsedModel {
+export interface UsedModel {
   /** The other gateway's name, with the provider where the export has it. */
   readonly model: string;
   readonly requests: number;
@@ -37,18 +38,20 @@ export function readUsage(path: string): readonly UsedModel[] {
     const before = byModel.get(read.model);
     byModel.set(read.model, before ? sum(before, read) : read);
   }
+  if (byModel.size === 0)
+    throw new CommandError(`${path} names no model of a request: export requests, not the sums of a chart.`);
   return [...byModel.values()].sort((one, other) => (one.oldPicos < other.oldPicos ? 1 : -1));
 }
 
 /** A log of JSON lines is no JSON text as a whole. */
-function readRows(path: string): readonly Row[] {
-  const lines = readText(path)
+function readRows(path: string): Iterable<Row> {
+  const text = readText(path);
+  if (!text.trimStart().startsWith("{")) return readTable(path);
+  const rows = text
     .split("\n")
-    .filter((line) => line.trim() !== "");
-  const rows = lines.map((line) => (line.startsWith("{") ? objectOf(line) : undefined));
-  return lines.length > 0 && rows.every((row) => row !== undefined) && !rows[0]?.data
-    ? rows
-    : readTable(path);
+    .filter((line) => line.trim() !== "")
+    .map(objectOf);
+  return rows.every((row) => row !== undefined) && !rows[0]?.data ? rows : readTable(path);
 }
 
 function readUsed(row: Row): UsedModel | undefined {
