@@ -19,6 +19,9 @@ export const PROGRAM_KEY = TEAM.snippet("key create");
 export const SPENDERS = TEAM.snippet("--by member");
 export const LEDGER_ACCESS = SERVICE.snippet("ledger-token");
 export const SERVICE_PROGRAM = SERVICE.snippet("proto-loader");
+/** Not of the blocks that every machine runs: Go may be absent. */
+export const GO_OPTIONS = SERVICE.snippet("protoc -I proto");
+export const GO_PROGRAM = SERVICE.snippet("package main");
 export const SERVICE_STATEMENT = SERVICE.snippet("bun tollgate statement");
 export const SHARED_INIT = GATEWAYS.snippet("bun tollgate init");
 export const LIMITED_KEY = GATEWAYS.snippet("--requests-per-minute");

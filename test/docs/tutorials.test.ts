@@ -16,6 +16,7 @@ import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripte
 import { type ServedProcess, startServedProcess } from "../support/served-process.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { type Clone, createClone } from "./clone.ts";
+import { buildGoService } from "./go-service.ts";
 import {
   ASK_THREE,
   BUDGETS,
@@ -23,6 +24,7 @@ import {
   COSTS,
   EARNINGS,
   FIRST_REQUEST,
+  GO_PROGRAM,
   INIT,
   LEDGER_ACCESS,
   LIMITED_KEY,
@@ -148,16 +150,27 @@ test("the tutorial of the team sets budgets that bind, and says who spent what",
   expect(await follow(SPENDERS.text)).toContain("Search");
 });
 
+/** The ledger of the tutorial of an own service, and the wallet that it charges. */
+const service = { address: `127.0.0.1:${freePort()}`, wallet: "" };
+
 test("the tutorial of an own service holds, settles and finds the charge on the statement", async () => {
-  const address = `127.0.0.1:${freePort()}`;
-  await start({ LEDGER_LISTEN: address });
+  await start({ LEDGER_LISTEN: service.address });
   const accounts = JSON.parse(await follow("bun tollgate account list --json")).accounts;
-  const { id } = accounts.find(({ name }: { readonly name: string }) => name === "main");
-  writeFileSync(join(clone.folder, "service.ts"), SERVICE_PROGRAM.text.replace("127.0.0.1:50051", address));
-  const printed = await follow(`${LEDGER_ACCESS.text}bun service.ts`, { WALLET_ID: id });
-  expect(printed).toMatch(/held 20000000\nsettled 12500000 available \d+\n$/);
+  service.wallet = accounts.find(({ name }: { readonly name: string }) => name === "main").id;
+  const program = SERVICE_PROGRAM.text.replace("127.0.0.1:50051", service.address);
+  writeFileSync(join(clone.folder, "service.ts"), program);
+  await runService("bun service.ts");
   expect(await follow(SERVICE_STATEMENT.text)).toContain("main");
 });
+
+test.skipIf(!Bun.which("go"))("the same tutorial in Go, where it is installed", async () => {
+  await runService(await buildGoService(GO_PROGRAM.text.replace("127.0.0.1:50051", service.address)));
+});
+
+async function runService(command: string): Promise<void> {
+  const printed = await follow(`${LEDGER_ACCESS.text}${command}`, { WALLET_ID: service.wallet });
+  expect(printed).toMatch(/held 20000000\nsettled 12500000 available \d+\n$/);
+}
 
 test("the tutorial of three gateways shares one wallet and one limit among three processes", async () => {
   const [postgres, redis] = await Promise.all([createLocation("postgres"), startRedisServer()]);
