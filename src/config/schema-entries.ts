@@ -3,7 +3,7 @@ import { DAY_MS } from "../domain/id-time.ts";
 import { CAPABILITIES } from "../domain/model.ts";
 import { TIERS } from "../domain/tiers.ts";
 import { TOOL_CALLS_MAX } from "../domain/tool-fees.ts";
-import { BetaNames, Betas, Count, Mapping, Text, TOKENS_MAX } from "./schema-parts.ts";
+import { BetaNames, Betas, Count, Flag, Mapping, OneOf, Text, TOKENS_MAX } from "./schema-parts.ts";
 import { LongPrices, Price, Prices } from "./schema-prices.ts";
 
 const Known = Text("the id of a known model, such as anthropic/claude-sonnet-4-5");
@@ -16,7 +16,7 @@ const Abilities = Type.Array(
   { uniqueItems: true, description: "a list of what the model can do" },
 );
 
-const Retention = Type.Union([Type.Literal("none"), Type.Literal("some")], { description: "none or some" });
+const Retention = OneOf("none", "some");
 
 const Route = Mapping({
   known: Type.Optional(Known),
@@ -32,13 +32,8 @@ const Route = Mapping({
   cost: Type.Optional(Prices),
   long_context_price: Type.Optional(LongPrices),
   long_context_cost: Type.Optional(LongPrices),
-  reasoning: Type.Optional(
-    Type.Union(
-      [Type.Literal("none"), Type.Literal("effort"), Type.Literal("budget"), Type.Literal("adaptive")],
-      { description: "none, effort, budget or adaptive" },
-    ),
-  ),
-  sampling: Type.Optional(Type.Boolean({ description: "true or false" })),
+  reasoning: Type.Optional(OneOf("none", "effort", "budget", "adaptive")),
+  sampling: Type.Optional(Flag),
   can: Type.Optional(Abilities),
   retention: Type.Optional(Retention),
   context_window: Type.Optional(Count(1, TOKENS_MAX)),
@@ -55,22 +50,10 @@ export const Model = Mapping({
   default_max_output_tokens: Type.Optional(Count(1, TOKENS_MAX)),
   image_tokens: Type.Optional(Count(1, TOKENS_MAX)),
   default_max_tool_calls: Type.Optional(Count(1, TOOL_CALLS_MAX)),
-  route_choice: Type.Optional(
-    Type.Union(
-      [
-        Type.Literal("priority"),
-        Type.Literal("cheapest"),
-        Type.Literal("fastest"),
-        Type.Literal("least_busy"),
-      ],
-      { description: "priority, cheapest, fastest or least_busy" },
-    ),
-  ),
-  prompt_affinity: Type.Optional(Type.Boolean({ description: "true or false" })),
+  route_choice: Type.Optional(OneOf("priority", "cheapest", "fastest", "least_busy")),
+  prompt_affinity: Type.Optional(Flag),
   anthropic_betas: Type.Optional(Betas),
-  prompt_caching: Type.Optional(
-    Type.Union([Type.Literal("off"), Type.Literal("auto")], { description: "off or auto" }),
-  ),
+  prompt_caching: Type.Optional(OneOf("off", "auto")),
   long_context: Type.Optional(
     Mapping({
       context_window: Type.Optional(Count(1, TOKENS_MAX)),
@@ -102,17 +85,7 @@ const PooledKey = Mapping({
 
 /** An upstream of tollgate.yaml. */
 export const Upstream = Mapping({
-  protocol: Type.Union(
-    [
-      Type.Literal("openai"),
-      Type.Literal("anthropic"),
-      Type.Literal("azure"),
-      Type.Literal("bedrock"),
-      Type.Literal("gemini"),
-      Type.Literal("vertex"),
-    ],
-    { description: "openai, anthropic, azure, bedrock, gemini or vertex" },
-  ),
+  protocol: OneOf("openai", "anthropic", "azure", "bedrock", "gemini", "vertex"),
   base_url: Type.Optional(Text("an https URL")),
   api_key: Type.Optional(ApiKey),
   keys: Type.Optional(
@@ -128,7 +101,7 @@ export const Upstream = Mapping({
       description: 'a version in quotes, such as "2024-10-21"',
     }),
   ),
-  entra: Type.Optional(Type.Boolean({ description: "true or false" })),
+  entra: Type.Optional(Flag),
   entra_scope: Type.Optional(
     Type.String({
       pattern: "^https://[\\x21-\\x7e]+/\\.default$",
@@ -153,7 +126,7 @@ export const Upstream = Mapping({
       total_ms: Type.Optional(Count(1, DAY_MS)),
     }),
   ),
-  responses: Type.Optional(Type.Boolean({ description: "true or false" })),
+  responses: Type.Optional(Flag),
   anthropic_betas: Type.Optional(Betas),
   anthropic_beta_names: Type.Optional(BetaNames),
   region: Type.Optional(
@@ -165,9 +138,7 @@ export const Upstream = Mapping({
   profile: Type.Optional(
     Type.String({ pattern: "^[\\x21-\\x7e]{1,128}$", description: "the name of a profile of AWS" }),
   ),
-  api: Type.Optional(
-    Type.Union([Type.Literal("invoke"), Type.Literal("converse")], { description: "invoke or converse" }),
-  ),
+  api: Type.Optional(OneOf("invoke", "converse")),
   circuit_failures: Type.Optional(Count(1, 1_000_000)),
   retention: Type.Optional(Retention),
   default_tier: Type.Optional(
@@ -176,9 +147,5 @@ export const Upstream = Mapping({
       { description: `one of ${TIERS.join(", ")}` },
     ),
   ),
-  output_limit_field: Type.Optional(
-    Type.Union([Type.Literal("max_tokens"), Type.Literal("max_completion_tokens")], {
-      description: "max_tokens or max_completion_tokens",
-    }),
-  ),
+  output_limit_field: Type.Optional(OneOf("max_tokens", "max_completion_tokens")),
 });

@@ -8,6 +8,15 @@ export const Text = (description: string) => Type.String({ minLength: 1, descrip
 export const Count = (minimum: number, maximum: number) =>
   Type.Integer({ minimum, maximum, description: `a whole number from ${minimum} to ${maximum}` });
 
+export const Flag = Type.Boolean({ description: "true or false" });
+
+/** One of at least two words. */
+export function OneOf<const Words extends readonly string[]>(...words: Words) {
+  const description = `${words.slice(0, -1).join(", ")} or ${words.at(-1)}`;
+  const literals = words.map((word) => Type.Literal(word));
+  return Type.Unsafe<Words[number]>(Type.Union(literals, { description }));
+}
+
 export const Usd = Type.String({
   pattern: "^\\d{1,10}(\\.\\d{1,6})?$",
   description: 'USD per million tokens in quotes, such as "3.00", with at most 6 decimals',

@@ -4,7 +4,7 @@ import { Value, ValuePointer } from "@sinclair/typebox/value";
 import { PaymentCallers } from "./payment-callers.ts";
 import type { Path, Problems } from "./problems.ts";
 import { Model, Upstream } from "./schema-entries.ts";
-import { Count, Mapping, Text } from "./schema-parts.ts";
+import { Count, Flag, Mapping, OneOf, Text } from "./schema-parts.ts";
 import { Plan } from "./schema-plans.ts";
 import { SignIn } from "./sign-in.ts";
 
@@ -13,18 +13,10 @@ const Origins = Type.Union([Type.Literal("*"), Type.Array(Text("an origin"), { m
 });
 
 const ExportEntrySchema = Mapping({
-  kind: Type.Union([Type.Literal("file"), Type.Literal("http"), Type.Literal("otlp")], {
-    description: "file, http or otlp",
-  }),
-  start: Type.Optional(
-    Type.Union([Type.Literal("beginning"), Type.Literal("now")], { description: "beginning or now" }),
-  ),
+  kind: OneOf("file", "http", "otlp"),
+  start: Type.Optional(OneOf("beginning", "now")),
   path: Type.Optional(Text("the path of a file")),
-  rotate: Type.Optional(
-    Type.Union([Type.Literal("day"), Type.Literal("hour"), Type.Literal("size")], {
-      description: "day, hour or size",
-    }),
-  ),
+  rotate: Type.Optional(OneOf("day", "hour", "size")),
   rotate_bytes: Type.Optional(Count(65_536, Number.MAX_SAFE_INTEGER)),
   url: Type.Optional(Text("an https URL")),
   secret: Type.Optional(
@@ -43,7 +35,7 @@ const ExportEntrySchema = Mapping({
       { description: "a mapping by header name" },
     ),
   ),
-  gzip: Type.Optional(Type.Boolean({ description: "true or false" })),
+  gzip: Type.Optional(Flag),
   batch_lines: Type.Optional(Count(1, 10_000)),
   batch_bytes: Type.Optional(Count(1_024, 67_108_864)),
   timeout_ms: Type.Optional(Count(100, 600_000)),
@@ -51,9 +43,7 @@ const ExportEntrySchema = Mapping({
 
 const Bound = Count(0, Number.MAX_SAFE_INTEGER);
 
-const ReversalEffect = Type.Union([Type.Literal("debit"), Type.Literal("freeze"), Type.Literal("record")], {
-  description: "debit, freeze or record",
-});
+const ReversalEffect = OneOf("debit", "freeze", "record");
 
 const CompanyText = (description: string) => Type.String({ minLength: 1, maxLength: 200, description });
 
@@ -95,11 +85,7 @@ export const ConfigFileSchema = Mapping({
   ),
   console: Type.Optional(
     Mapping({
-      sign_up: Type.Optional(
-        Type.Union([Type.Literal("open"), Type.Literal("invited"), Type.Literal("closed")], {
-          description: "open, invited or closed",
-        }),
-      ),
+      sign_up: Type.Optional(OneOf("open", "invited", "closed")),
       sign_in: Type.Optional(SignIn),
     }),
   ),
@@ -112,9 +98,7 @@ export const ConfigFileSchema = Mapping({
   ),
   limiter: Type.Optional(
     Mapping({
-      on_failure: Type.Optional(
-        Type.Union([Type.Literal("local"), Type.Literal("deny")], { description: "local or deny" }),
-      ),
+      on_failure: Type.Optional(OneOf("local", "deny")),
       replicas: Type.Optional(Count(1, 100_000)),
     }),
   ),
@@ -130,11 +114,7 @@ export const ConfigFileSchema = Mapping({
     Mapping({
       hold_ttl_s: Type.Optional(Count(1, 3_600)),
       refund_credit_days: Type.Optional(Count(1, 365)),
-      client_disconnect: Type.Optional(
-        Type.Union([Type.Literal("charge_input"), Type.Literal("free")], {
-          description: "charge_input or free",
-        }),
-      ),
+      client_disconnect: Type.Optional(OneOf("charge_input", "free")),
     }),
   ),
   company: Type.Optional(
@@ -148,8 +128,8 @@ export const ConfigFileSchema = Mapping({
     Mapping({
       on_refund: Type.Optional(ReversalEffect),
       on_dispute: Type.Optional(ReversalEffect),
-      invoices: Type.Optional(Type.Boolean({ description: "true or false" })),
-      automatic_tax: Type.Optional(Type.Boolean({ description: "true or false" })),
+      invoices: Type.Optional(Flag),
+      automatic_tax: Type.Optional(Flag),
       callers: Type.Optional(PaymentCallers),
     }),
   ),

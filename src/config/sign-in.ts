@@ -3,7 +3,7 @@ import { isLoopbackHost } from "../domain/addresses.ts";
 import { HOUR_MS } from "../domain/id-time.ts";
 import type { GroupRight, SignInProvider, SignInRules } from "../domain/sign-in-rules.ts";
 import type { Path, Problems } from "./problems.ts";
-import { Count, Mapping, Text } from "./schema-parts.ts";
+import { Count, Flag, Mapping, OneOf, Text } from "./schema-parts.ts";
 
 const SESSION_HOURS = 12;
 const SCOPES: readonly string[] = ["openid", "email", "profile"];
@@ -12,11 +12,7 @@ const Right = Mapping({
   group: Text("the name of a group, as the provider sends it"),
   operator: Type.Optional(Type.Literal(true, { description: "true" })),
   account: Type.Optional(Text("the id or the name of an account")),
-  role: Type.Optional(
-    Type.Union([Type.Literal("owner"), Type.Literal("developer"), Type.Literal("viewer")], {
-      description: "owner, developer or viewer",
-    }),
-  ),
+  role: Type.Optional(OneOf("owner", "developer", "viewer")),
 });
 
 const Provider = Mapping({
@@ -44,11 +40,7 @@ const Provider = Mapping({
     ),
   ),
   session_hours: Type.Optional(Count(1, 336)),
-  confirm_by: Type.Optional(
-    Type.Union([Type.Literal("auth_time"), Type.Literal("select_account")], {
-      description: "auth_time or select_account",
-    }),
-  ),
+  confirm_by: Type.Optional(OneOf("auth_time", "select_account")),
 });
 
 /** The shape of `console.sign_in`. */
@@ -56,12 +48,8 @@ export const SignIn = Mapping({
   oidc: Type.Optional(
     Type.Record(Type.String(), Provider, { maxProperties: 16, description: "a mapping of at most 16 names" }),
   ),
-  require_oidc: Type.Optional(Type.Boolean({ description: "true or false" })),
-  require_second_factor: Type.Optional(
-    Type.Union([Type.Literal("none"), Type.Literal("operators"), Type.Literal("everyone")], {
-      description: "none, operators or everyone",
-    }),
-  ),
+  require_oidc: Type.Optional(Flag),
+  require_second_factor: Type.Optional(OneOf("none", "operators", "everyone")),
 });
 
 type SignInEntry = Static<typeof SignIn>;

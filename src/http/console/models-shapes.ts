@@ -1,5 +1,5 @@
 import { t } from "elysia";
-import { time, usd } from "./shapes.ts";
+import { oneOf, time, usd } from "./shapes.ts";
 
 const price = t.String({ description: "USD per million tokens" });
 const count = t.Integer({ minimum: 0 });
@@ -102,7 +102,7 @@ export const estimate = t.Object({
   hold_usd: usd,
   lines: t.Array(
     t.Object({
-      class: t.Union([t.Literal("input"), t.Literal("output")]),
+      class: oneOf(["input", "output"]),
       tokens: count,
       price,
       amount_usd: usd,

@@ -8,13 +8,13 @@ import { printSums, type Sums } from "../../usage/sums.ts";
 import { createGuard, type GuardParts } from "./guard.ts";
 import { printSpendingLimit } from "./keys/print.ts";
 import { projectId, spendingLimit } from "./keys/shapes.ts";
-import { id, usd } from "./shapes.ts";
+import { id, oneOf, usd } from "./shapes.ts";
 
 interface Parts extends GuardParts {
   readonly ledger: Ledger;
 }
 
-const group = t.Union([t.Literal("key"), t.Literal("member"), t.Literal("end_user"), t.Literal("model")]);
+const group = oneOf(["key", "member", "end_user", "model"]);
 const sums = {
   requests: t.Integer(),
   cost_usd: usd,

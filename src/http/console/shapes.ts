@@ -20,7 +20,16 @@ export const scopeFilter = t.String({
 /** An answer without content. */
 export const nothing = t.Object({});
 
-export const roleName = t.Union([t.Literal("owner"), t.Literal("developer"), t.Literal("viewer")]);
+/** One of these words. */
+export function oneOf<const Words extends readonly string[]>(
+  words: Words,
+  options?: { readonly description: string },
+) {
+  const literals = words.map((word) => t.Literal(word));
+  return t.Unsafe<Words[number]>(t.Union(literals, options));
+}
+
+export const roleName = oneOf(["owner", "developer", "viewer"]);
 
 /** One page of a list. `next` is the token of the next page, null on the last one. */
 export function pageOf<Item extends TSchema>(item: Item) {

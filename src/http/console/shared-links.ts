@@ -12,7 +12,7 @@ import { createGuard, type GuardParts } from "./guard.ts";
 import { printSpendingLimit } from "./keys/print.ts";
 import { spendingLimit } from "./keys/shapes.ts";
 import { contextOf } from "./request-context.ts";
-import { id, nothing, time, usd } from "./shapes.ts";
+import { id, nothing, oneOf, time, usd } from "./shapes.ts";
 import { csvHeaders } from "./text-stream.ts";
 import { month } from "./wallet/shapes.ts";
 
@@ -34,7 +34,7 @@ const link = t.Object({
   created_at: time,
   expires_at: time,
   revoked_at: t.Nullable(time),
-  state: t.Union([t.Literal("active"), t.Literal("expired"), t.Literal("revoked")]),
+  state: oneOf(["active", "expired", "revoked"]),
 });
 
 const sums = {

@@ -17,7 +17,7 @@ import { printTime } from "../../time.ts";
 import { email, listOf } from "./accounts/shapes.ts";
 import type { ConsoleSettings } from "./console-parts.ts";
 import { type AccountAccess, createGuard, type GuardParts } from "./guard.ts";
-import { id, nothing, roleName as role, time } from "./shapes.ts";
+import { id, nothing, oneOf, roleName as role, time } from "./shapes.ts";
 
 interface Parts extends GuardParts {
   readonly settings: ConsoleSettings;
@@ -39,7 +39,7 @@ const invitation = t.Object({
   invited_by: t.String(),
   created_at: time,
   expires_at: time,
-  state: t.Union([t.Literal("open"), t.Literal("accepted"), t.Literal("revoked"), t.Literal("expired")]),
+  state: oneOf(["open", "accepted", "revoked", "expired"]),
 });
 /** `link` is given once, to an inviter who is no acting operator, where no mail can be sent. */
 const issuedInvitation = t.Object({

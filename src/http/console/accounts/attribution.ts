@@ -11,9 +11,9 @@ import { GatewayError } from "../../../errors.ts";
 import { LedgerError } from "../../../ledger/ledger.ts";
 import type { Platform } from "../console-parts.ts";
 import { createGuard, type GuardParts } from "../guard.ts";
-import { id } from "../shapes.ts";
+import { id, oneOf } from "../shapes.ts";
 
-const endUsers = t.Union([t.Literal("plain"), t.Literal("hashed"), t.Literal("off")], {
+const endUsers = oneOf(["plain", "hashed", "off"], {
   description: "How receipts name end users: by the text that was sent, by a hash of it, or not at all",
 });
 const tagKeys = t.Array(t.String({ pattern: TAG_KEY_PATTERN }), {

@@ -4,7 +4,7 @@ import type { AuditEntry } from "../../../accounts/audit-trail.ts";
 import type { ManagementKey } from "../../../accounts/keys/management-keys.ts";
 import { NAME_BEGIN, NOT_IN_NAMES } from "../../../domain/name-characters.ts";
 import { printTime } from "../../../time.ts";
-import { id, roleName, time, usd } from "../shapes.ts";
+import { id, oneOf, roleName, time, usd } from "../shapes.ts";
 
 // Shapes of accounts, people and their management keys that several routes share.
 
@@ -25,7 +25,7 @@ export const reason = t.String({
 export const account = t.Object({
   id,
   name: t.String(),
-  state: t.Union([t.Literal("active"), t.Literal("suspended")]),
+  state: oneOf(["active", "suspended"]),
   email: t.Nullable(t.String()),
   created_at: time,
   version: t.Integer(),
@@ -74,7 +74,7 @@ export const managementKey = t.Object({
   name: t.String(),
   hint: t.String({ description: "The first characters of the secret" }),
   role: t.Union([roleName, t.Literal("operator")]),
-  state: t.Union([t.Literal("active"), t.Literal("revoked"), t.Literal("expired")]),
+  state: oneOf(["active", "revoked", "expired"]),
   created_by: t.String({ description: "Id of the person or management key that made it" }),
   created_at: time,
   expires_at: t.Nullable(time),
@@ -84,13 +84,13 @@ export const managementKey = t.Object({
 
 type ManagementKeyShape = typeof managementKey.static;
 
-export const actorKind = t.Union([
-  t.Literal("person"),
-  t.Literal("management_key"),
-  t.Literal("api_key"),
-  t.Literal("payment_caller"),
-  t.Literal("command_line"),
-  t.Literal("system"),
+export const actorKind = oneOf([
+  "person",
+  "management_key",
+  "api_key",
+  "payment_caller",
+  "command_line",
+  "system",
 ]);
 
 export const auditEntry = t.Object({

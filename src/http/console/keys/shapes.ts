@@ -3,7 +3,7 @@ import { KEY_ORDERS } from "../../../accounts/keys/key-list.ts";
 import { NAME_BEGIN, NOT_IN_NAMES } from "../../../domain/name-characters.ts";
 import { TIERS } from "../../../domain/tiers.ts";
 import { nextRefusal } from "../accounts/shapes.ts";
-import { errorEnvelope, id, pageOf, pageQuery, sortOf, time, usd } from "../shapes.ts";
+import { errorEnvelope, id, oneOf, pageOf, pageQuery, sortOf, time, usd } from "../shapes.ts";
 import { offsetHours } from "../usage/shapes.ts";
 
 /** A limit per minute or of concurrent requests; 0 admits nothing. */
@@ -11,19 +11,7 @@ const bound = t.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 const count = t.Integer({ minimum: 0 });
 const name = t.String({ minLength: 1, maxLength: 100, pattern: `${NAME_BEGIN}[^${NOT_IN_NAMES}]*$` });
 const models = t.Array(t.String({ minLength: 1, maxLength: 256 }), { minItems: 1, maxItems: 1000 });
-const tier = t.Union([
-  t.Literal("priority"),
-  t.Literal("flex"),
-  t.Literal("batch"),
-  t.Literal("scale"),
-  t.Literal("performance"),
-  t.Literal("ultrafast"),
-  t.Literal("optimized"),
-  t.Literal("fast"),
-  t.Literal("us"),
-  t.Literal("fast_us"),
-]);
-const tiers = t.Array(tier, {
+const tiers = t.Array(oneOf(TIERS), {
   maxItems: TIERS.length,
   description: "the service tiers that the key may ask for beside the standard one; null for every tier",
 });
@@ -94,7 +82,7 @@ export const simulationBody = t.Object({
   spending_limit: t.Optional(t.Nullable(spendingLimitBody)),
 });
 
-const source = t.Union([t.Literal("key"), t.Literal("default")], {
+const source = oneOf(["key", "default"], {
   description: "whose limit it is: the key's own, or the configured default of all keys",
 });
 
@@ -110,11 +98,13 @@ export const spendingLimit = t.Object({
   resets_at: t.Nullable(time),
 });
 
+const keyState = oneOf(["active", "revoked", "expired"]);
+
 const keyMembers = {
   id,
   name: t.String(),
   hint: t.String(),
-  state: t.Union([t.Literal("active"), t.Literal("revoked"), t.Literal("expired")]),
+  state: keyState,
   created_at: time,
   created_by: t.Nullable(t.Object({ id, name: t.String() })),
   expires_at: t.Nullable(time),
@@ -140,35 +130,28 @@ export const key = t.Object(keyMembers);
 export const issuedKey = t.Object({ key, secret: t.String({ description: "shown only in this answer" }) });
 
 /** The limits that can refuse a request, in the words of the API. */
-const limitName = t.Union([
-  t.Literal("key_spending"),
-  t.Literal("key_requests"),
-  t.Literal("key_tokens"),
-  t.Literal("key_concurrency"),
-  t.Literal("account_requests"),
-  t.Literal("account_tokens"),
-  t.Literal("account_concurrency"),
-  t.Literal("account_spending"),
-  t.Literal("parent_key_spending"),
-  t.Literal("project_spending"),
-  t.Literal("member_spending"),
-  t.Literal("wallet"),
+const limitName = oneOf([
+  "key_spending",
+  "key_requests",
+  "key_tokens",
+  "key_concurrency",
+  "account_requests",
+  "account_tokens",
+  "account_concurrency",
+  "account_spending",
+  "parent_key_spending",
+  "project_spending",
+  "member_spending",
+  "wallet",
 ]);
 
 const limit = t.Object({
   limit: limitName,
-  owner: t.Union([
-    t.Literal("key"),
-    t.Literal("parent_key"),
-    t.Literal("project"),
-    t.Literal("member"),
-    t.Literal("account"),
-    t.Literal("wallet"),
-  ]),
+  owner: oneOf(["key", "parent_key", "project", "member", "account", "wallet"]),
   used: t.String(),
   max: t.String(),
   remaining: t.String(),
-  unit: t.Union([t.Literal("usd"), t.Literal("requests"), t.Literal("tokens")]),
+  unit: oneOf(["usd", "requests", "tokens"]),
   share: t.Number({ description: "used ÷ max, from 0; 1 and more when nothing is left" }),
   resets_at: t.Nullable(time),
 });
@@ -179,8 +162,6 @@ const boundMembers = {
   bound_by: t.Object({ ...limit.properties, text: t.String() }),
   next_refusal: nextRefusal,
 };
-
-const keyState = t.Union([t.Literal("active"), t.Literal("revoked"), t.Literal("expired")]);
 
 /** The zone of the viewer's days, by which spending of 30 days is counted. */
 export const viewerQuery = t.Object({ offset_h: t.Optional(offsetHours) });
@@ -217,12 +198,7 @@ export const simulation = t.Object({
   refused: count,
   by: t.Array(
     t.Object({
-      limit: t.Union([
-        t.Literal("requests_per_minute"),
-        t.Literal("tokens_per_minute"),
-        t.Literal("concurrent_requests"),
-        t.Literal("spending_limit"),
-      ]),
+      limit: oneOf(["requests_per_minute", "tokens_per_minute", "concurrent_requests", "spending_limit"]),
       refused: count,
       first_at: time,
     }),

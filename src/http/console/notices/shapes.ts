@@ -2,14 +2,14 @@ import { type Static, t } from "elysia";
 import type { Delivery, Notice } from "../../../notices/notices.ts";
 import { type NoticeRule, printThreshold, RULE_EMAILS_MAX } from "../../../notices/rule.ts";
 import { printTime } from "../../../time.ts";
-import { id, pageQuery, time } from "../shapes.ts";
+import { id, oneOf, pageQuery, time } from "../shapes.ts";
 
-export const ruleKind = t.Union([
-  t.Literal("balance_below"),
-  t.Literal("credit_ends"),
-  t.Literal("key_limit"),
-  t.Literal("subject_limit"),
-  t.Literal("upstream_errors"),
+export const ruleKind = oneOf([
+  "balance_below",
+  "credit_ends",
+  "key_limit",
+  "subject_limit",
+  "upstream_errors",
 ]);
 
 export const threshold = t.String({
@@ -38,7 +38,7 @@ export const noticeQuery = t.Composite([
   pageQuery,
   t.Object({
     of: t.Optional(
-      t.Union([t.Literal("account"), t.Literal("subjects")], {
+      oneOf(["account", "subjects"], {
         description:
           "of the wallet, keys, projects and upstreams, or of single end users, members, runs and child keys",
       }),
@@ -62,9 +62,9 @@ export const noticeRule = t.Object({
 export const delivery = t.Object({
   id,
   notice_id: id,
-  channel: t.Union([t.Literal("mail"), t.Literal("webhook")]),
+  channel: oneOf(["mail", "webhook"]),
   target: t.String(),
-  state: t.Union([t.Literal("waiting"), t.Literal("delivered"), t.Literal("failed")]),
+  state: oneOf(["waiting", "delivered", "failed"]),
   attempts: t.Integer({ description: "tries so far, at most 3" }),
   last_status: t.Nullable(
     t.Integer({ description: "HTTP status of the last webhook call; null when the receiver sent none" }),

@@ -4,7 +4,7 @@ import type { Finding } from "../../../ledger/audit/audit.ts";
 import { printTime } from "../../../time.ts";
 import type { AuditJob, AuditResult, Platform } from "../console-parts.ts";
 import { createGuard, type GuardParts } from "../guard.ts";
-import { nothing, time } from "../shapes.ts";
+import { nothing, oneOf, time } from "../shapes.ts";
 
 interface Parts extends GuardParts {
   readonly platform: Platform;
@@ -12,7 +12,7 @@ interface Parts extends GuardParts {
 
 const finding = t.Object({
   kind: t.String({ description: "Id of the invariant" }),
-  severity: t.Union([t.Literal("error"), t.Literal("warning")]),
+  severity: oneOf(["error", "warning"]),
   wallet_id: t.String(),
   subject: t.Nullable(t.String({ description: "A hold, transfer or limit; null for the wallet" })),
   text: t.String(),

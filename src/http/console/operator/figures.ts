@@ -4,13 +4,14 @@ import { GatewayError } from "../../../errors.ts";
 import { chooseAtRisk, findAtRisk, printAtRisk } from "../../../figures/at-risk.ts";
 import { createFigures } from "../../../figures/figures.ts";
 import { keepFresh } from "../../../figures/kept.ts";
+import { RISKS } from "../../../figures/risks.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
 import { readMonthSheet } from "../../../payments/month-sheet.ts";
 import { printMonthSheet, printSheetCsv } from "../../../payments/print-sheet.ts";
 import { readMonth } from "../../../payments/statement.ts";
 import type { ConsoleSettings } from "../console-parts.ts";
 import { createGuard, type GuardParts } from "../guard.ts";
-import { id, time, usd } from "../shapes.ts";
+import { id, oneOf, time, usd } from "../shapes.ts";
 import { csvHeaders } from "../text-stream.ts";
 import { creditSource, month } from "../wallet/shapes.ts";
 import { sheetShape } from "../wallet/sheet-shapes.ts";
@@ -20,15 +21,7 @@ interface Parts extends GuardParts {
   readonly settings: Pick<ConsoleSettings, "company">;
 }
 
-const riskKind = t.Union([
-  t.Literal("below_zero"),
-  t.Literal("payment_failed"),
-  t.Literal("runs_out"),
-  t.Literal("cancelling"),
-  t.Literal("paused"),
-  t.Literal("silent"),
-  t.Literal("unused_credit"),
-]);
+const riskKind = oneOf(RISKS);
 
 const figures = t.Object({
   at: time,

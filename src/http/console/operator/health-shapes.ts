@@ -1,9 +1,9 @@
 import { t } from "elysia";
-import { id, time, usd } from "../shapes.ts";
+import { id, oneOf, time, usd } from "../shapes.ts";
 
 /** The state of one key of an upstream. */
 const keyState = {
-  circuit: t.Union([t.Literal("closed"), t.Literal("open"), t.Literal("half_open")]),
+  circuit: oneOf(["closed", "open", "half_open"]),
   is_forced: t.Boolean({ description: "Whether an operator opened the circuit" }),
   is_rejected: t.Boolean({ description: "Whether the provider rejected the key" }),
   opens_again_at: t.Nullable(t.String({ description: "When the next probe may start" })),
@@ -26,11 +26,11 @@ export const upstream = t.Object({
   keys: t.Array(upstreamKey, { description: "The keys of a pool; empty for an upstream with one key" }),
 });
 const limiter = t.Object({
-  mode: t.Union([t.Literal("shared"), t.Literal("local"), t.Literal("denying")]),
-  backend: t.Union([t.Literal("redis"), t.Literal("memory")]),
+  mode: oneOf(["shared", "local", "denying"]),
+  backend: oneOf(["redis", "memory"]),
 });
 const ledger = t.Object({
-  mode: t.Union([t.Literal("local"), t.Literal("remote")]),
+  mode: oneOf(["local", "remote"]),
   open_holds: t.Integer(),
   held_usd: usd,
   oldest_hold_at: t.Nullable(time),
@@ -42,7 +42,7 @@ const backlog = t.Nullable(t.Object({ entries: t.Integer(), oldest_at: t.Nullabl
   description: "What waits; null while the database does not answer",
 });
 const mailServer = t.Object({
-  problem: t.Nullable(t.Union([t.Literal("login_refused"), t.Literal("no_answer")])),
+  problem: t.Nullable(oneOf(["login_refused", "no_answer"])),
   checked_at: t.Nullable(time),
 });
 /** What concerns an operator on every page. */
@@ -64,7 +64,7 @@ export const health = t.Object({
   mails: backlog,
   webhooks: backlog,
   mail_server: t.Nullable(mailServer, { description: "Null when mails are printed on stderr" }),
-  database: t.Union([t.Literal("sqlite"), t.Literal("postgres")]),
+  database: oneOf(["sqlite", "postgres"]),
   version: t.String(),
   uptime_s: t.Integer(),
   memory_bytes: t.Integer(),
@@ -79,4 +79,4 @@ export const probe = t.Composite([
 ]);
 export const path = t.Object({ name: id });
 export const keyPath = t.Object({ name: id, label: id });
-export const forced = t.Object({ state: t.Union([t.Literal("open"), t.Literal("closed")]) });
+export const forced = t.Object({ state: oneOf(["open", "closed"]) });

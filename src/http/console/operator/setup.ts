@@ -5,6 +5,7 @@ import { GatewayError } from "../../../errors.ts";
 import type { AddedProvider, ProvedProvider, ProviderPage } from "../../../setup/provider-page.ts";
 import type { ConsoleSettings, Platform } from "../console-parts.ts";
 import { createGuard, type GuardParts } from "../guard.ts";
+import { oneOf } from "../shapes.ts";
 
 interface Parts extends GuardParts {
   readonly settings: Pick<ConsoleSettings, "isDemoOnly">;
@@ -25,7 +26,7 @@ const MODELS_MAX = 200;
 const state = t.Object({
   demo_only: t.Boolean({ description: "Whether the demo's model is the only one" }),
   obstacle: t.Nullable(
-    t.Union([t.Literal("read_only"), t.Literal("several_gateways"), t.Literal("unreadable")], {
+    oneOf(["read_only", "several_gateways", "unreadable"], {
       description: "Why the files cannot be written from here",
     }),
   ),
@@ -39,7 +40,7 @@ const state = t.Object({
 });
 
 const proof = t.Object({
-  state: t.Union([t.Literal("accepted"), t.Literal("unproven"), t.Literal("refused")]),
+  state: oneOf(["accepted", "unproven", "refused"]),
   problem: t.Nullable(t.String()),
   models: t.Array(
     t.Object({
@@ -53,7 +54,7 @@ const proof = t.Object({
 });
 
 const added = t.Object({
-  state: t.Union([t.Literal("written"), t.Literal("to_paste"), t.Literal("refused")]),
+  state: oneOf(["written", "to_paste", "refused"]),
   problem: t.Nullable(t.String()),
   models: t.Array(t.String({ description: "Names for clients, served within two seconds" })),
   yaml: t.Nullable(t.String({ description: "Lines for the file, where it cannot be written from here" })),

@@ -19,7 +19,7 @@ import type { ConsoleParts } from "../console-parts.ts";
 import { createGuard } from "../guard.ts";
 import { createBodyCheck, readRequestBody } from "../request-body.ts";
 import { contextOf } from "../request-context.ts";
-import { id, time, usd } from "../shapes.ts";
+import { id, oneOf, time, usd } from "../shapes.ts";
 
 type Parts = Pick<ConsoleParts, "database" | "identify" | "ledger" | "settings" | "throttle" | "now" | "log">;
 
@@ -32,9 +32,7 @@ const BODY_BOUNDS = {
 const ownId = t.String({ pattern: "^[A-Za-z0-9._-]{1,80}$" });
 const amount = t.String({ pattern: "^\\d{1,9}(\\.\\d{1,9})?$", description: "USD above 0" });
 const reason = t.Optional(t.String({ maxLength: 200, pattern: `${NAME_BEGIN}[^${NOT_IN_NAMES}]*$` }));
-const source = t.Optional(
-  t.Union([t.Literal("purchase"), t.Literal("promotion"), t.Literal("plan"), t.Literal("adjustment")]),
-);
+const source = t.Optional(oneOf(["purchase", "promotion", "plan", "adjustment"]));
 const CLOSED = { additionalProperties: false } as const;
 
 const topUpBody = t.Object(

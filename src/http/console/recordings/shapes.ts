@@ -2,13 +2,14 @@ import { t } from "elysia";
 import {
   EXPRESSION_CHARS_MAX,
   EXPRESSIONS_MAX,
+  PATTERN_NAMES,
   RECORDING_DAYS_MAX,
 } from "../../../domain/recording-rules.ts";
-import { time } from "../shapes.ts";
+import { oneOf, time } from "../shapes.ts";
 
 const HOURS_MAX = RECORDING_DAYS_MAX * 24;
 const count = t.Integer({ minimum: 0 });
-const pattern = t.Union([t.Literal("email"), t.Literal("card"), t.Literal("secret")]);
+const pattern = oneOf(PATTERN_NAMES);
 
 const rules = {
   until: t.Nullable(time, { description: "when the key stops recording; at most 7 days from now" }),

@@ -1,5 +1,5 @@
 import { type Static, t } from "elysia";
-import { scopeFilter, time, usd } from "../shapes.ts";
+import { oneOf, scopeFilter, time, usd } from "../shapes.ts";
 
 /** PostgreSQL has no text with a NUL. */
 const text = t.String({ maxLength: 256, pattern: "^[^\\0]*$" });
@@ -13,9 +13,7 @@ export const requestsQuery = t.Object({
   upstream: t.Optional(text),
   outcome: t.Optional(text),
   surface: t.Optional(text),
-  state: t.Optional(
-    t.Union([t.Literal("held"), t.Literal("settled"), t.Literal("released"), t.Literal("expired")]),
-  ),
+  state: t.Optional(oneOf(["held", "settled", "released", "expired"])),
   from: t.Optional(time),
   to: t.Optional(time),
   metadata: t.Optional(t.String({ maxLength: 512, description: "name:value of a member of the metadata" })),
@@ -108,13 +106,7 @@ export type ReceiptJson = Static<typeof receiptAnswer>;
 export const findAnswer = t.Object({
   items: t.Array(
     t.Object({
-      kind: t.Union([
-        t.Literal("request"),
-        t.Literal("refusal"),
-        t.Literal("key"),
-        t.Literal("model"),
-        t.Literal("account"),
-      ]),
+      kind: oneOf(["request", "refusal", "key", "model", "account"]),
       account_id: t.Nullable(t.String()),
       id: t.String(),
       title: t.String(),
@@ -126,7 +118,7 @@ export type Found = Static<typeof findAnswer>["items"][number];
 const quantity = t.Nullable(
   t.Object({
     amount: t.String(),
-    unit: t.Union([t.Literal("usd"), t.Literal("requests"), t.Literal("tokens")]),
+    unit: oneOf(["usd", "requests", "tokens"]),
   }),
 );
 
@@ -184,7 +176,7 @@ export const refusalAnswer = t.Object({
     }),
   ),
   held_by: t.Array(t.Object({ request_id: t.String(), granted_usd: usd })),
-  cure: t.Union([t.Literal("raise_limit"), t.Literal("top_up"), t.Literal("wait"), t.Literal("none")]),
+  cure: oneOf(["raise_limit", "top_up", "wait", "none"]),
   cure_text: t.String(),
   retry_after_s: t.Nullable(t.Integer()),
   key: t.Nullable(t.Object({ id: t.String(), name: t.String(), hint: t.String() })),

@@ -13,7 +13,7 @@ import { endSession } from "../../../accounts/people/sessions.ts";
 import type { SignInMetrics } from "../../../telemetry/metrics.ts";
 import { createGuard, type GuardParts } from "../guard.ts";
 import { visitorOf } from "../request-context.ts";
-import { nothing } from "../shapes.ts";
+import { nothing, oneOf } from "../shapes.ts";
 import { requireSession } from "./me.ts";
 import { nameField, personShape, printPerson } from "./shapes.ts";
 import { countSignIn } from "./sign-in.ts";
@@ -24,7 +24,7 @@ interface Parts extends GuardParts {
 }
 
 const bytes = t.String({ maxLength: 65_536, pattern: "^[\\w-]*$" });
-const attachment = t.Optional(t.Union([t.Literal("platform"), t.Literal("cross-platform")]));
+const attachment = t.Optional(oneOf(["platform", "cross-platform"]));
 const common = {
   id: t.String({ minLength: 1, maxLength: 1_400, pattern: "^[\\w-]+$" }),
   rawId: bytes,

@@ -1,7 +1,7 @@
 import { t } from "elysia";
 import type { Person } from "../../../accounts/people/people.ts";
 import { NAME_BEGIN, NOT_IN_NAMES } from "../../../domain/name-characters.ts";
-import { id, roleName, time } from "../shapes.ts";
+import { id, oneOf, roleName, time } from "../shapes.ts";
 
 export const emailField = t.String({ minLength: 3, maxLength: 254 });
 /** A password as it is sent: its length in characters is checked after normalisation. */
@@ -24,7 +24,7 @@ export const personShape = t.Object({
   is_operator: t.Boolean(),
 });
 
-const accountState = t.Union([t.Literal("active"), t.Literal("suspended")]);
+const accountState = oneOf(["active", "suspended"]);
 const actingShape = t.Object({
   account_id: id,
   account_name: t.String(),
@@ -61,7 +61,7 @@ export const sessionShape = t.Object({
 });
 
 export const setupShape = t.Object({
-  sign_up: t.Union([t.Literal("open"), t.Literal("invited"), t.Literal("closed")]),
+  sign_up: oneOf(["open", "invited", "closed"]),
   has_mail: t.Boolean(),
   has_payments: t.Boolean(),
   public_url: t.String(),

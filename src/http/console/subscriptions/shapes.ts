@@ -4,7 +4,7 @@ import { type PrintedPlan, printPlan } from "../../../plans/plan-text.ts";
 import { printSubscription } from "../../../plans/print.ts";
 import type { Subscription } from "../../../plans/subscription.ts";
 import { period } from "../keys/shapes.ts";
-import { id, pageQuery, time, usd } from "../shapes.ts";
+import { id, oneOf, pageQuery, time, usd } from "../shapes.ts";
 
 export const planShape = t.Object({
   id: t.String(),
@@ -21,7 +21,7 @@ export const planShape = t.Object({
   stripe_price: t.Nullable(t.String()),
   grace_days: t.Nullable(t.Integer()),
 });
-const state = t.Union([t.Literal("active"), t.Literal("paused"), t.Literal("ended")]);
+const state = oneOf(["active", "paused", "ended"]);
 export const subscriptionShape = t.Object({
   id,
   account_id: id,
@@ -42,7 +42,7 @@ export const subscriptionShape = t.Object({
   billed_by: t.Nullable(t.Literal("stripe", { description: "Null: an operator has assigned it" })),
   grace_ends_at: t.Nullable(time),
 });
-const kind = t.Union([t.Literal("period"), t.Literal("raise")]);
+const kind = oneOf(["period", "raise"]);
 const grantShape = t.Object({
   id: t.String({ description: "That of the top-up" }),
   period: t.Integer(),
@@ -80,9 +80,9 @@ export const newSubscription = t.Object({
   plan: planId,
   time_zone: t.Optional(t.String({ minLength: 1, maxLength: 64 })),
 });
-const when = t.Union([t.Literal("now"), t.Literal("period_end")]);
+const when = oneOf(["now", "period_end"]);
 export const wantedCommand = t.Object({
-  action: t.Union([t.Literal("pause"), t.Literal("resume"), t.Literal("change"), t.Literal("cancel")]),
+  action: oneOf(["pause", "resume", "change", "cancel"]),
   plan: t.Optional(planId),
   when: t.Optional(when),
 });

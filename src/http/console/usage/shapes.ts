@@ -2,7 +2,7 @@ import { type Static, t } from "elysia";
 import { printUsd } from "../../../domain/money.ts";
 import type { AccountAnomaly } from "../../../usage/anomalies.ts";
 import type { Compared, PriceComparison } from "../../../usage/what-if.ts";
-import { scopeFilter, time, usd } from "../shapes.ts";
+import { oneOf, scopeFilter, time, usd } from "../shapes.ts";
 
 export const offsetHours = t.Integer({
   minimum: -14,
@@ -14,21 +14,21 @@ export const offsetHours = t.Integer({
 export const usageQuery = t.Object({
   from: t.Optional(time),
   to: t.Optional(time),
-  by: t.Optional(t.Union([t.Literal("hour"), t.Literal("day"), t.Literal("none")])),
+  by: t.Optional(oneOf(["hour", "day", "none"])),
   group: t.Optional(
-    t.Union(
+    oneOf(
       [
-        t.Literal("none"),
-        t.Literal("model"),
-        t.Literal("key"),
-        t.Literal("upstream"),
-        t.Literal("outcome"),
-        t.Literal("project"),
-        t.Literal("member"),
-        t.Literal("end_user"),
-        t.Literal("tag"),
-        t.Literal("run"),
-        t.Literal("parent_key"),
+        "none",
+        "model",
+        "key",
+        "upstream",
+        "outcome",
+        "project",
+        "member",
+        "end_user",
+        "tag",
+        "run",
+        "parent_key",
       ],
       { description: "(other): all but the dearest, and but the first 10,000 of a kind on a UTC day" },
     ),
@@ -48,16 +48,7 @@ export type UsageQueryText = Static<typeof usageQuery>;
 export const operatorUsageQuery = t.Composite([
   t.Omit(usageQuery, ["group", "tag_key"]),
   t.Object({
-    group: t.Optional(
-      t.Union([
-        t.Literal("none"),
-        t.Literal("account"),
-        t.Literal("model"),
-        t.Literal("key"),
-        t.Literal("upstream"),
-        t.Literal("outcome"),
-      ]),
-    ),
+    group: t.Optional(oneOf(["none", "account", "model", "key", "upstream", "outcome"])),
   }),
 ]);
 export type OperatorUsageQueryText = Static<typeof operatorUsageQuery>;
@@ -111,7 +102,7 @@ export type UsageRowJson = Static<typeof row>;
 const answer = {
   from: time,
   to: time,
-  resolution: t.Union([t.Literal("hour"), t.Literal("day")], {
+  resolution: oneOf(["hour", "day"], {
     description: "day: whole UTC days were read, and the range was widened to them",
   }),
   refused_since: t.String({ description: "refused requests are kept for 7 days; earlier ones count as 0" }),

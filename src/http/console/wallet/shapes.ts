@@ -1,17 +1,18 @@
 // The schemas of wallet and payments: what the routes take and answer.
 import { t } from "elysia";
+import { CREDIT_SOURCES } from "../../../domain/credit.ts";
 import { NAME_BEGIN, NOT_IN_NAMES } from "../../../domain/name-characters.ts";
-import { id, pageOf, pageQuery, time, usd } from "../shapes.ts";
+import { id, oneOf, pageOf, pageQuery, time, usd } from "../shapes.ts";
 
-const transferKind = t.Union([
-  t.Literal("top_up"),
-  t.Literal("correction"),
-  t.Literal("settlement"),
-  t.Literal("expiry_capture"),
-  t.Literal("late_settlement"),
-  t.Literal("refund"),
-  t.Literal("charge"),
-  t.Literal("credit_expiry"),
+const transferKind = oneOf([
+  "top_up",
+  "correction",
+  "settlement",
+  "expiry_capture",
+  "late_settlement",
+  "refund",
+  "charge",
+  "credit_expiry",
 ]);
 
 export const transfersQuery = t.Composite([
@@ -22,13 +23,7 @@ export const transfersQuery = t.Composite([
 /** A calendar month in UTC: "2026-11". */
 export const month = t.String({ pattern: "^\\d{4}-(0[1-9]|1[0-2])$", description: "a UTC month: 2026-11" });
 
-export const creditSource = t.Union([
-  t.Literal("purchase"),
-  t.Literal("promotion"),
-  t.Literal("plan"),
-  t.Literal("adjustment"),
-  t.Literal("refund"),
-]);
+export const creditSource = oneOf(CREDIT_SOURCES);
 
 /** When a credit ends; null or missing for never. */
 export const creditEnd = t.Optional(t.Nullable(time));
@@ -39,7 +34,7 @@ const credit = t.Object({
   source: creditSource,
   left_usd: usd,
   expires_at: t.Nullable(time),
-  state: t.Union([t.Literal("live"), t.Literal("ended"), t.Literal("spent")]),
+  state: oneOf(["live", "ended", "spent"]),
   amount_usd: usd,
   expired_usd: t.String({ description: "what it lost at its end" }),
   created_at: time,
@@ -60,7 +55,7 @@ export const walletShape = t.Object({
   next_end: t.Nullable(
     t.Object({ at: time, amount_usd: usd }, { description: "what expires next, unless it is spent before" }),
   ),
-  state: t.Union([t.Literal("active"), t.Literal("frozen")]),
+  state: oneOf(["active", "frozen"]),
 });
 
 export const creditsQuery = t.Composite([pageQuery, t.Object({ live: t.Optional(t.Boolean()) })]);
@@ -102,7 +97,7 @@ export const statementsShape = t.Object({
   items: t.Array(t.Object({ month, opening_usd: usd, closing_usd: usd, lines: t.Integer() })),
 });
 
-export const chargebackBy = t.Union([t.Literal("project"), t.Literal("member"), t.Literal("key")], {
+export const chargebackBy = oneOf(["project", "member", "key"], {
   description: "what the statement is split by",
 });
 
@@ -165,7 +160,7 @@ export const newCheckoutShape = t.Object({ id, url: t.String() });
 export const checkoutShape = t.Object({
   id,
   amount_usd: usd,
-  state: t.Union([t.Literal("open"), t.Literal("paid"), t.Literal("expired")]),
+  state: oneOf(["open", "paid", "expired"]),
 });
 
 export const paymentShape = t.Object({
@@ -184,7 +179,7 @@ export const autoTopUpBody = t.Object({
 
 export const autoTopUpShape = t.Object({
   is_offered: t.Boolean({ description: "payments are set up, and Stripe adds no taxes to them" }),
-  state: t.Union([t.Literal("on"), t.Literal("stopped"), t.Literal("off"), t.Literal("no_card")]),
+  state: oneOf(["on", "stopped", "off", "no_card"]),
   text: t.String({ description: "what happens next, in one sentence" }),
   card: t.Nullable(t.String({ description: "visa 4242" })),
   below_usd: t.Nullable(usd),
@@ -195,7 +190,7 @@ export const autoTopUpShape = t.Object({
     t.Object({
       at: time,
       amount_usd: usd,
-      state: t.Union([t.Literal("pending"), t.Literal("paid"), t.Literal("failed")]),
+      state: oneOf(["pending", "paid", "failed"]),
       failure: t.Nullable(t.String({ description: "in Stripe's words: insufficient_funds" })),
       id: t.Nullable(t.String({ description: "of its top-up" })),
     }),
@@ -228,7 +223,7 @@ export const codesShape = pageOf(
     hint: t.String({ description: "the first 5 symbols" }),
     amount_usd: usd,
     note: t.Nullable(t.String()),
-    state: t.Union([t.Literal("open"), t.Literal("redeemed"), t.Literal("expired"), t.Literal("revoked")]),
+    state: oneOf(["open", "redeemed", "expired", "revoked"]),
     created_by: t.String(),
     created_at: time,
     expires_at: t.Nullable(time),

@@ -1,6 +1,6 @@
 // The schemas of the statement of a month as one page.
 import { t } from "elysia";
-import { id, time, usd } from "../shapes.ts";
+import { id, oneOf, time, usd } from "../shapes.ts";
 import { creditSource, month } from "./shapes.ts";
 
 const sourceSums = t.Array(t.Object({ source: creditSource, amount_usd: usd, transfers: t.Integer() }));
@@ -43,7 +43,7 @@ export const sheetShape = t.Object({
   moves: t.Array(
     t.Object({
       at: time,
-      kind: t.Union([t.Literal("correction"), t.Literal("reversal"), t.Literal("return")]),
+      kind: oneOf(["correction", "reversal", "return"]),
       id: t.String(),
       amount_usd: usd,
       reason: t.String(),
