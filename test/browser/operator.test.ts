@@ -180,7 +180,7 @@ test("an account is subscribed, and its plan changed and cancelled, each after a
   await visit("/operator/accounts?q=Acme", async (page) => {
     await choose(page, "Subscribe to a plan");
     const form = page.getByRole("dialog", { name: "Subscribe Acme" });
-    await form.getByText(/^20\.00 USD are granted now for a period/).waitFor();
+    await form.getByText(/^\$20\.00 are granted now for a period/).waitFor();
     expect(await findAccessibilityFaults(page)).toEqual([]);
     expect(await readPosted(world)).toBe(before);
     await form.getByLabel("Reason").fill("contract");
@@ -203,7 +203,7 @@ test("an account is subscribed, and its plan changed and cancelled, each after a
     const change = await start("Change the plan");
     await change.getByText(/are granted now for the rest of the running period/).waitFor();
     await change.getByLabel("When").selectOption("period_end");
-    await change.getByText(/with 50\.00 USD of plan Max/).waitFor();
+    await change.getByText(/with \$50\.00 of plan Max/).waitFor();
     expect(await findAccessibilityFaults(page)).toEqual([]);
     await send("Change the plan");
     await page.getByRole("row", { name: /Acme.*Pro.*then Max.*active/ }).waitFor();

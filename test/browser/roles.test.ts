@@ -27,7 +27,16 @@ const EVERYBODY = [
 ];
 const OWNERS = ["Shared links", "Management keys", "Audit trail"];
 const OPERATORS = [
-  ...["Accounts", "People", "All usage", "Health", "Audit", "Redeem codes", "Subscriptions", "Figures"],
+  ...[
+    "Accounts",
+    "People",
+    "All usage",
+    "Health",
+    "Ledger audit",
+    "Redeem codes",
+    "Subscriptions",
+    "Figures",
+  ],
   ...["Audit trail", "Management keys", "Set up"],
 ];
 

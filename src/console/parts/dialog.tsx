@@ -170,7 +170,7 @@ export function SecretDialog({ title, note, label, secret, children, onClose }: 
         {children}
         {isWarned && (
           <p className={secretStyles.warning} role="alert">
-            It cannot be shown again. Close once more if it is stored safely.
+            The {label} cannot be shown again. Close once more if you have stored what you need.
           </p>
         )}
         <DialogActions>

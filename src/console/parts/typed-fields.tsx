@@ -107,15 +107,16 @@ const PASSWORD_LENGTH = { min: 10, max: 128 };
 
 interface NewPasswordFieldProps {
   readonly label?: string;
-  readonly name?: string;
+  readonly autoFocus?: boolean;
 }
 
 /** A password to be. The server counts its characters after normalisation, so that it decides. */
-export function NewPasswordField({ label = "New password", name = "password" }: NewPasswordFieldProps) {
+export function NewPasswordField({ label = "New password", autoFocus = false }: NewPasswordFieldProps) {
   return (
     <Field
       label={label}
-      name={name}
+      name="password"
+      autoFocus={autoFocus}
       type="password"
       autoComplete="new-password"
       hint={`${PASSWORD_LENGTH.min} to ${PASSWORD_LENGTH.max} characters.`}

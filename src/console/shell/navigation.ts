@@ -70,15 +70,15 @@ const OPERATOR_NAV: NavGroup = {
   pages: [
     { to: "/operator/accounts", text: "Accounts", icon: "accounts", letter: "a" },
     { to: "/operator/people", text: "People", icon: "person" },
-    { to: "/operator/usage", text: "All usage", icon: "usage" },
-    { to: "/operator/setup", text: "Set up", icon: "model" },
-    { to: "/operator/health", text: "Health", icon: "health", letter: "h" },
-    { to: "/operator/audit", text: "Audit", icon: "audit" },
-    { to: "/operator/figures", text: "Figures", icon: "overview" },
     { to: "/operator/subscriptions", text: "Subscriptions", icon: "wallet" },
     { to: "/operator/codes", text: "Redeem codes", icon: "code" },
+    { to: "/operator/usage", text: "All usage", icon: "usage" },
+    { to: "/operator/figures", text: "Figures", icon: "overview" },
+    { to: "/operator/health", text: "Health", icon: "health", letter: "h" },
+    { to: "/operator/audit", text: "Ledger audit", icon: "audit" },
     { to: "/operator/audit-trail", text: "Audit trail", icon: "trail" },
     { to: "/operator/management-keys", text: "Management keys", icon: "api" },
+    { to: "/operator/setup", text: "Set up", icon: "model" },
   ],
 };
 

@@ -74,6 +74,7 @@ const COLUMNS: readonly Column<Entry>[] = [
   {
     id: "changes",
     header: "Before → after",
+    card: "line",
     cell: (entry) => (
       <span className={styles.named}>
         {listChanges(entry).map(({ name, before, after }) => (

@@ -1,8 +1,9 @@
 import { getRouteApi } from "@tanstack/react-router";
 import { useEffect } from "react";
+import { Button } from "../../parts/button.tsx";
 import { announceProof } from "../../proofs.ts";
 import { describeProblem } from "../../queries/sign-in-ways.ts";
-import { EntranceHead } from "../../shell/entrance.tsx";
+import { EntranceHead, EntranceStack } from "../../shell/entrance.tsx";
 
 const route = getRouteApi("/entrance/confirmed");
 
@@ -14,8 +15,15 @@ export function ConfirmedPage() {
     if (problem === undefined) window.close();
   }, [problem]);
   return (
-    <EntranceHead title={problem === undefined ? "Confirmed" : "Not confirmed"}>
-      {describeProblem(problem) ?? "Close this window and go on in the other one."}
-    </EntranceHead>
+    <>
+      <EntranceHead title={problem === undefined ? "Confirmed" : "Not confirmed"}>
+        {describeProblem(problem) ?? "Go on in the other window."}
+      </EntranceHead>
+      <EntranceStack>
+        <Button look="primary" onClick={() => window.close()}>
+          Close this window
+        </Button>
+      </EntranceStack>
+    </>
   );
 }

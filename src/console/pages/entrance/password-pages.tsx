@@ -126,7 +126,7 @@ export function ResetPage() {
       {hasToken && (
         <Form error={reset.error} onSubmit={(event) => reset.mutate(readForm(event).password ?? "")}>
           <Failure error={reset.error} />
-          <NewPasswordField />
+          <NewPasswordField autoFocus />
           <Button type="submit" look="primary" isBusy={reset.isPending}>
             Change the password
           </Button>

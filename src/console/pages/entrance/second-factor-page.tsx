@@ -5,7 +5,7 @@ import { safePath } from "../../../domain/console-path.ts";
 import { Button } from "../../parts/button.tsx";
 import { SetUpSecondFactor } from "../../parts/set-up-second-factor.tsx";
 import { meQuery } from "../../session.ts";
-import { EntranceHead, EntranceLinks } from "../../shell/entrance.tsx";
+import { EntranceHead, EntranceLinks, EntranceStack } from "../../shell/entrance.tsx";
 
 const route = getRouteApi("/entrance/second-factor");
 
@@ -27,9 +27,11 @@ export function SecondFactorPage() {
       {isBegun ? (
         <SetUpSecondFactor onDone={goOn} />
       ) : (
-        <Button look="primary" onClick={() => setIsBegun(true)}>
-          Begin
-        </Button>
+        <EntranceStack>
+          <Button look="primary" onClick={() => setIsBegun(true)}>
+            Begin
+          </Button>
+        </EntranceStack>
       )}
       <EntranceLinks>
         <Link to="/sign-in">Sign in again</Link>

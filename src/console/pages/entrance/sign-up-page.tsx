@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link, useRouter } from "@tanstack/react-router";
 import { useState } from "react";
 import { safePath } from "../../../domain/console-path.ts";
-import { api, call } from "../../api.ts";
+import { ApiError, api, call } from "../../api.ts";
 import { takeToken } from "../../entrance-links.ts";
 import { Button } from "../../parts/button.tsx";
 import { Failure, Field, Form, readForm } from "../../parts/field.tsx";
@@ -110,15 +110,15 @@ export function VerifyPage() {
     retry: false,
     staleTime: Number.POSITIVE_INFINITY,
   });
-  const isDead = token === "" || error !== null;
+  const isDead = token === "" || (error instanceof ApiError && error.status === 404);
   return (
     <>
       <EntranceHead title={isSuccess ? "Address verified" : "Verify the e-mail address"}>
         {isSuccess && "Thank you. Invitations to this address can be accepted now."}
         {isDead && "This link has expired or was used: send another from your profile."}
       </EntranceHead>
-      {error && <Failure error={error} />}
-      {!isSuccess && !isDead && <Skeleton lines={2} />}
+      {!isDead && <Failure error={error} />}
+      {!isSuccess && !isDead && !error && <Skeleton lines={2} />}
       <EntranceLinks>
         <Link to="/">Go to the console</Link>
       </EntranceLinks>

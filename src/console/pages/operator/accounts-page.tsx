@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 import { api, call } from "../../api.ts";
-import { formatCount } from "../../format.ts";
+import { formatCount, readUsd } from "../../format.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
 import { type Column, Pager } from "../../parts/data-table.tsx";
@@ -19,6 +19,7 @@ import styles from "../../parts/stack.module.css";
 import { Time } from "../../parts/time.tsx";
 import { ACCOUNTS_KEY, accountsQuery, type ListedAccount } from "../../queries/operator.ts";
 import { meQuery } from "../../session.ts";
+import { DAY_MS, HOUR_MS } from "../../times.ts";
 import { useAction, useIdempotencyKey } from "../../use-action.ts";
 import { AccountDialog, type AccountTask } from "./account-dialogs.tsx";
 
@@ -118,8 +119,9 @@ function columnsWith(start: (task: AccountTask) => void): readonly Column<Listed
 }
 
 /** The list knows the hour of a request of the last day, and of earlier ones the day. */
-function isOfHour(at: string): boolean {
-  return Date.now() - Date.parse(at) < 25 * 3_600_000;
+function LastRequest({ at }: { readonly at: string }) {
+  const agoMs = Date.now() - Date.parse(at);
+  return agoMs < HOUR_MS ? "this hour" : <Time at={at} as={agoMs < DAY_MS ? "relative" : "date"} />;
 }
 
 const MONEY: readonly Column<ListedAccount>[] = [
@@ -128,9 +130,19 @@ const MONEY: readonly Column<ListedAccount>[] = [
     order: "server",
     header: "Available",
     align: "end",
-    cell: ({ available_usd }) => <Available usd={available_usd} />,
+    cell: ({ available_usd, held_usd }) => (
+      <span className={styles.named}>
+        <span>
+          <Available usd={available_usd} />
+        </span>
+        {readUsd(held_usd) > 0n && (
+          <small>
+            <Money usd={held_usd} /> held
+          </small>
+        )}
+      </span>
+    ),
   },
-  { id: "held", header: "Held", align: "end", cell: ({ held_usd }) => <Money usd={held_usd} /> },
   {
     id: "spent",
     order: "server",
@@ -151,14 +163,7 @@ const MONEY: readonly Column<ListedAccount>[] = [
     header: "Last request",
     isNarrow: true,
     cell: ({ last_request_at }) =>
-      last_request_at ? (
-        <>
-          {isOfHour(last_request_at) ? "in the hour of " : "on "}
-          <Time at={last_request_at} as={isOfHour(last_request_at) ? "moment" : "date"} />
-        </>
-      ) : (
-        <span className={styles.soft}>never</span>
-      ),
+      last_request_at ? <LastRequest at={last_request_at} /> : <span className={styles.soft}>never</span>,
   },
 ];
 

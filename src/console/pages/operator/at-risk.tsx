@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
-import { formatCount, localise } from "../../format.ts";
+import { formatCount, localise, plural } from "../../format.ts";
 import { Badge, type Tone } from "../../parts/badge.tsx";
 import type { Column } from "../../parts/data-table.tsx";
 import { Select } from "../../parts/filters.tsx";
@@ -36,33 +36,34 @@ export function AtRiskAccounts() {
     text: isRiskKind(value) && counts.has(value) ? `${text} (${formatCount(counts.get(value) ?? 0)})` : text,
   }));
   return (
-    <>
-      <div className={styles.filters}>
+    <Panel
+      title="Accounts at risk"
+      note={list.data && plural(list.data.total, "account")}
+      actions={
         <Select
-          label="At risk"
+          label="Why"
           value={kind ?? ""}
-          options={[{ value: "", text: "for any reason" }, ...options]}
+          options={[{ value: "", text: "any reason" }, ...options]}
           onChange={(next) => void navigate({ to: ".", search: withSearch({ risk: next || undefined }) })}
         />
-        <span className={styles.soft}>{list.data && `${formatCount(list.data.total)} accounts`}</span>
-      </div>
-      <Panel isFlush>
-        <ListTable
-          searchBy={({ account_name, account_id, plan, risks }) => [
-            account_name,
-            account_id,
-            plan?.name,
-            ...risks.map(({ kind }) => RISK_KINDS[kind]),
-          ]}
-          searchLabel="Account, plan or reason"
-          caption="Accounts at risk"
-          columns={RISK_COLUMNS}
-          rowKey={({ account_id }) => account_id}
-          empty={<Empty icon="check" title="No account is at risk" />}
-          query={list}
-        />
-      </Panel>
-    </>
+      }
+      isFlush
+    >
+      <ListTable
+        searchBy={({ account_name, account_id, plan, risks }) => [
+          account_name,
+          account_id,
+          plan?.name,
+          ...risks.map(({ kind }) => RISK_KINDS[kind]),
+        ]}
+        searchLabel="Account, plan or reason"
+        caption="Accounts at risk"
+        columns={RISK_COLUMNS}
+        rowKey={({ account_id }) => account_id}
+        empty={<Empty icon="check" title="No account is at risk" />}
+        query={list}
+      />
+    </Panel>
   );
 }
 

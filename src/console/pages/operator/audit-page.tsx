@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { api, call } from "../../api.ts";
-import { formatCount, formatMs } from "../../format.ts";
+import { formatCount, formatMs, plural } from "../../format.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Copy } from "../../parts/code-block.tsx";
@@ -40,8 +40,11 @@ export function OperatorAuditPage() {
         </Button>
       </PageHeader>
       <Stats label="The last run">
-        <Stat name="Finished" value={list.data && <Time at={list.data.ran_at} as="relative" />} />
-        <Stat name="Took" value={list.data && formatMs(list.data.duration_ms)} />
+        <Stat
+          name="Finished"
+          value={list.data && <Time at={list.data.ran_at} as="relative" />}
+          note={hasResult && `in ${formatMs(list.data.duration_ms)}`}
+        />
         <Stat name="Wallets" value={list.data && formatCount(list.data.wallets)} />
         <Stat name="Transfers" value={list.data && formatCount(list.data.transfers)} />
         <Stat name="Holds" value={list.data && formatCount(list.data.holds)} />
@@ -76,7 +79,7 @@ function Verdict({ audit: { ran_at, checked, findings } }: { readonly audit: Aud
   const broken = checked.filter(({ ok }) => !ok).length;
   if (broken > 0) return <Badge tone="bad">{`${broken} broken`}</Badge>;
   if (findings.length === 0) return <Badge tone="good">all hold</Badge>;
-  return <Badge tone="warn">{findings.length === 1 ? "1 warning" : `${findings.length} warnings`}</Badge>;
+  return <Badge tone="warn">{plural(findings.length, "warning")}</Badge>;
 }
 
 const INVARIANTS: readonly Column<Checked>[] = [
@@ -90,27 +93,30 @@ const INVARIANTS: readonly Column<Checked>[] = [
       </span>
     ),
   },
-  { id: "rows", header: "Violations", align: "end", cell: ({ rows }) => formatFound(rows) },
-  { id: "warnings", header: "Warnings", align: "end", cell: ({ warnings }) => formatFound(warnings) },
   {
     id: "ok",
     header: "Result",
     isNarrow: true,
-    cell: (line) => <Badge tone={RESULTS[judge(line)].tone}>{RESULTS[judge(line)].text}</Badge>,
+    card: "corner",
+    cell: (line) => <Result {...line} />,
   },
 ];
 
-const RESULTS = {
-  holds: { tone: "good", text: "holds" },
-  warned: { tone: "warn", text: "warning" },
-  broken: { tone: "bad", text: "broken" },
-} as const;
+function Result({ ok, rows, warnings }: Checked) {
+  return (
+    <span className={styles.line}>
+      {!ok && <Badge tone="bad">{countFound(rows, "violation")}</Badge>}
+      {warnings > 0 && <Badge tone="warn">{countFound(warnings, "warning")}</Badge>}
+      {ok && warnings === 0 && <Badge tone="good">holds</Badge>}
+    </span>
+  );
+}
 
 /** The audit reports at most 100 rows of an invariant. */
 const FOUND_MAX = 100;
 
-function formatFound(rows: number): string {
-  return rows < FOUND_MAX ? formatCount(rows) : `${FOUND_MAX} or more`;
+function countFound(rows: number, one: string): string {
+  return rows < FOUND_MAX ? plural(rows, one) : `${FOUND_MAX} or more ${one}s`;
 }
 
 function sentence(text: string): string {

@@ -9,6 +9,7 @@ import styles from "../../parts/stack.module.css";
 import { Stat, Stats } from "../../parts/stat.tsx";
 import { Time } from "../../parts/time.tsx";
 import { type Figures, figuresQuery } from "../../queries/figures.ts";
+import { formatMonth } from "../../times.ts";
 import { AtRiskAccounts } from "./at-risk.tsx";
 
 /** Recurring revenue, granted and expired credit, margins of plans, and the accounts at risk. */
@@ -147,10 +148,10 @@ function monthRows({ credit, revenue }: Figures): readonly MonthRow[] {
 }
 
 const MONTH_COLUMNS: readonly Column<MonthRow>[] = [
-  { id: "month", header: "Month", cell: ({ month }) => month },
+  { id: "month", header: "Month", cell: ({ month }) => formatMonth(month) },
   {
     id: "revenue",
-    header: "Revenue at its beginning",
+    header: "Revenue as it began",
     align: "end",
     cell: ({ revenue }) => <Money usd={revenue} />,
   },
@@ -159,14 +160,15 @@ const MONTH_COLUMNS: readonly Column<MonthRow>[] = [
   {
     id: "sources",
     header: "By source",
-    cell: ({ sources }) => (
-      <span className={styles.named}>
-        {sources.map(({ source, granted_usd, expired_usd }) => (
-          <small key={source}>
-            {source}: <Money usd={granted_usd} /> granted, <Money usd={expired_usd} /> expired
-          </small>
-        ))}
-      </span>
-    ),
+    cell: ({ sources }) =>
+      sources.length > 0 && (
+        <span className={styles.named}>
+          {sources.map(({ source, granted_usd, expired_usd }) => (
+            <small key={source}>
+              {source}: <Money usd={granted_usd} /> granted, <Money usd={expired_usd} /> expired
+            </small>
+          ))}
+        </span>
+      ),
   },
 ];

@@ -44,11 +44,9 @@ export function OperatorHealthPage() {
           <RouteHealth />
           <div className={styles.columns}>
             <LedgerPanel health={data} />
-            <div className={styles.page}>
-              <LimiterPanel health={data} />
-              <OutboxPanel health={data} />
-            </div>
             <DeliveryPanel health={data} />
+            <LimiterPanel health={data} />
+            <OutboxPanel health={data} />
           </div>
         </>
       )}

@@ -55,7 +55,6 @@ const COLUMNS: readonly Column<RouteHours>[] = [
   {
     id: "attempts",
     header: "Attempts by hour",
-    card: "line",
     cell: ({ hours }) => <AttemptBars hours={hours} />,
   },
   {
@@ -73,7 +72,6 @@ const COLUMNS: readonly Column<RouteHours>[] = [
   {
     id: "first",
     header: "First output by hour",
-    card: "line",
     cell: ({ hours }) => <FirstOutputLine hours={hours} />,
   },
 ];

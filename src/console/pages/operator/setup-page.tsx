@@ -9,6 +9,7 @@ import { PageHeader } from "../../parts/page-header.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import stack from "../../parts/stack.module.css";
 import type { DataOf } from "../../query.ts";
+import { setupQuery } from "../../session.ts";
 import { useAction } from "../../use-action.ts";
 import styles from "./setup.module.css";
 import { type Added, ModelStep, type Proof, prove, type Wish } from "./setup-models.tsx";
@@ -31,13 +32,14 @@ const OBSTACLES = {
 /** Adds a provider, with its key proved, and models of it: what `bun tollgate init` does on the machine. */
 export function SetupPage() {
   const query = useQuery(providersQuery());
+  const { data: setup } = useQuery(setupQuery);
   return (
     <div className={stack.page}>
       <PageHeader
         title="Set up"
         note="A provider, its key and the models that clients may use. Keys are kept in .env of this gateway alone."
       >
-        <ButtonLink to="/">Skip</ButtonLink>
+        {setup?.demo_only && <ButtonLink to="/">Skip</ButtonLink>}
       </PageHeader>
       <Loaded query={query} waiting={null}>
         {(state) => <Steps state={state} />}
@@ -85,48 +87,51 @@ function ProviderStep({ state: { providers }, onProved }: ProviderStepProps) {
   const { data: proof } = check;
   return (
     <Panel title="1. Provider" note="One call lists its models with the key. It costs nothing.">
-      <Form
-        error={check.error}
-        onSubmit={(event) => {
-          const { key = "" } = readForm(event);
-          check.mutate({ provider: name, ...(key.trim() && { key: key.trim() }) });
-        }}
-      >
-        <Failure error={check.error} />
-        <Choice
-          label="Provider"
-          name="provider"
-          value={name}
-          options={providers.map((each) => ({ value: each.name, text: each.name }))}
-          onChange={(event) => {
-            setName(event.currentTarget.value);
-            check.reset();
+      <div className={stack.narrow}>
+        <Form
+          error={check.error}
+          onSubmit={(event) => {
+            const { key = "" } = readForm(event);
+            check.mutate({ provider: name, ...(key.trim() && { key: key.trim() }) });
           }}
-          hint="Azure, Bedrock, Vertex AI and servers of your own: bun tollgate init, on the machine."
-        />
-        {provider?.upstream == null ? (
-          <Field
-            key={name}
-            label="Key"
-            name="key"
-            type="password"
-            autoComplete="off"
-            maxLength={512}
-            hint={`Kept as ${provider?.variable ?? "its variable"}.`}
-            error={proof?.state === "refused" ? `The provider ${proof.problem}.` : undefined}
-            required
+        >
+          <Failure error={check.error} />
+          <Choice
+            label="Provider"
+            name="provider"
+            value={name}
+            options={providers.map((each) => ({ value: each.name, text: each.name }))}
+            onChange={(event) => {
+              setName(event.currentTarget.value);
+              check.reset();
+            }}
+            hint="Azure, Bedrock, Vertex AI and servers of your own: bun tollgate init, on the machine."
           />
-        ) : (
-          <p className={stack.soft}>
-            The upstream {provider.upstream} has a key already. {proof?.state === "refused" && proof.problem}
-          </p>
-        )}
-        <div>
-          <Button type="submit" look="primary" isBusy={check.isPending}>
-            Check the key
-          </Button>
-        </div>
-      </Form>
+          {provider?.upstream == null ? (
+            <Field
+              key={name}
+              label="Key"
+              name="key"
+              type="password"
+              autoComplete="off"
+              maxLength={512}
+              hint={`Kept as ${provider?.variable ?? "its variable"}.`}
+              error={proof?.state === "refused" ? `The provider ${proof.problem}.` : undefined}
+              required
+            />
+          ) : (
+            <p className={stack.soft}>
+              The upstream {provider.upstream} has a key already.{" "}
+              {proof?.state === "refused" && proof.problem}
+            </p>
+          )}
+          <div>
+            <Button type="submit" look="primary" isBusy={check.isPending}>
+              Check the key
+            </Button>
+          </div>
+        </Form>
+      </div>
     </Panel>
   );
 }

@@ -1,9 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { api, call } from "../../api.ts";
-import { formatCents, readUsd } from "../../format.ts";
+import { formatCents, localise, readUsd } from "../../format.ts";
 import { FormDialog, ReasonField } from "../../parts/dialog.tsx";
 import { Choice, Failure } from "../../parts/field.tsx";
+import styles from "../../parts/stack.module.css";
 import { ACCOUNTS_KEY, type ListedAccount } from "../../queries/operator.ts";
 import {
   newPreviewQuery,
@@ -157,6 +158,9 @@ function PlanChoice({ options, value, onChoose }: PlanChoiceProps) {
   );
 }
 
+/** An amount as the command line prints it. */
+const USD = /(\d+\.\d+) USD/g;
+
 /** The sentences of a preview, or why the change is refused. */
 function WhatHappens({
   preview,
@@ -168,9 +172,9 @@ function WhatHappens({
 }) {
   if (preview.error) return <Failure error={preview.error} />;
   return (
-    <ul aria-label="What happens" aria-live="polite">
+    <ul className={styles.part} aria-label="What happens" aria-live="polite">
       {preview.data?.sentences.map((sentence) => (
-        <li key={sentence}>{sentence}</li>
+        <li key={sentence}>{localise(sentence.replaceAll(USD, "$$$1"))}</li>
       ))}
     </ul>
   );

@@ -54,6 +54,7 @@ export function Upstreams({ upstreams }: { readonly upstreams: readonly Upstream
       id: "actions",
       header: "",
       align: "end",
+      card: "line",
       cell: (upstream) => (
         <span className={styles.line}>
           <Button
@@ -111,19 +112,25 @@ const COLUMNS: readonly Column<Row>[] = [
   {
     id: "circuit",
     header: "Circuit",
-    cell: ({ circuit, is_forced, is_rejected }) => (
-      <Badge tone={CIRCUITS[circuit].tone}>
-        {CIRCUITS[circuit].text}
-        {is_forced && " by an operator"}
-        {is_rejected && ", key rejected"}
-      </Badge>
+    cell: ({ circuit, is_forced, is_rejected, opens_again_at, cooldown_until }) => (
+      <span className={styles.named}>
+        <Badge tone={CIRCUITS[circuit].tone}>
+          {CIRCUITS[circuit].text}
+          {is_forced && " by an operator"}
+          {is_rejected && ", key rejected"}
+        </Badge>
+        {opens_again_at && (
+          <small>
+            next probe <Time at={opens_again_at} as="moment" />
+          </small>
+        )}
+        {cooldown_until && (
+          <small>
+            cooling until <Time at={cooldown_until} as="moment" />
+          </small>
+        )}
+      </span>
     ),
-  },
-  {
-    id: "again",
-    header: "Next probe",
-    isNarrow: true,
-    cell: ({ opens_again_at }) => <Time at={opens_again_at} as="second" />,
   },
   { id: "running", header: "In flight", align: "end", cell: ({ in_flight }) => formatCount(in_flight) },
   {
@@ -131,22 +138,14 @@ const COLUMNS: readonly Column<Row>[] = [
     header: "Failed in 5 min",
     align: "end",
     // Attempts are counted by upstream.
-    cell: ({ label, recent: { attempts, failed } }) =>
-      label !== null || attempts === 0
-        ? "–"
-        : `${formatCount(failed)} of ${formatCount(attempts)} · ${formatPercent(failed / attempts)}`,
-  },
-  {
-    id: "failures",
-    header: "Failures in a row",
-    align: "end",
-    cell: ({ failures }) => formatCount(failures),
-  },
-  {
-    id: "cooldown",
-    header: "Cooling until",
-    isNarrow: true,
-    cell: ({ cooldown_until }) => <Time at={cooldown_until} as="second" />,
+    cell: ({ label, failures, recent: { attempts, failed } }) => (
+      <span className={styles.named}>
+        {label !== null || attempts === 0
+          ? "–"
+          : `${formatCount(failed)} of ${formatCount(attempts)} · ${formatPercent(failed / attempts)}`}
+        {failures > 0 && <small>{formatCount(failures)} in a row</small>}
+      </span>
+    ),
   },
 ];
 

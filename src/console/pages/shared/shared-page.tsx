@@ -19,6 +19,7 @@ import { PageHeader } from "../../parts/page-header.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Stat, Stats } from "../../parts/stat.tsx";
 import { Time } from "../../parts/time.tsx";
+import { Brand } from "../../shell/brand.tsx";
 import styles from "./shared.module.css";
 import { SharedMonths } from "./shared-months.tsx";
 
@@ -38,6 +39,9 @@ export function SharedPage() {
   const { data } = query;
   return (
     <main className={styles.page}>
+      <p className={styles.brand}>
+        <Brand size={28} /> Tollgate
+      </p>
       <PageHeader
         title={titleOf(data)}
         note={

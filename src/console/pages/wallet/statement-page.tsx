@@ -97,8 +97,8 @@ function Parties({ sheet }: { readonly sheet: Sheet }) {
         </dd>
         <dt>Period</dt>
         <dd>
-          {formatUtc(from).slice(0, -4)} to {is_running && "now, "}
-          {formatUtc(to).slice(0, -4)}, {time_zone}
+          <time>{formatUtc(from).slice(0, -4)}</time> to {is_running && "now, "}
+          <time>{formatUtc(to).slice(0, -4)}</time>, {time_zone}
         </dd>
       </dl>
     </header>
@@ -169,8 +169,7 @@ function Row({ name, usd, note, isSum = false, isOptional = false }: RowProps) {
   return (
     <tr className={isSum ? styles.sum : undefined}>
       <th scope="row">
-        {name}
-        {note && <small> {note}</small>}
+        {name} {note && <small>{note}</small>}
       </th>
       <td>
         <Money usd={usd} isExact />
