@@ -29,9 +29,32 @@ function explain(thrown: unknown): string {
   if (thrown instanceof DrizzleQueryError) return explain(thrown.cause);
   if (!(thrown instanceof Error)) return "The command failed for an unknown reason.";
   if (DATABASE_ERRORS.includes(thrown.name)) return `The database cannot be used: ${thrown.message}.`;
-  if (thrown.name === "LedgerListenError") return `${thrown.message}: see LEDGER_LISTEN and LEDGER_TLS_CERT.`;
-  if (thrown.name === "MetricsListenError") return `${thrown.message}: see METRICS_LISTEN.`;
+  if (Object.hasOwn(LISTENERS, thrown.name)) return explainListening(thrown);
+  if ("code" in thrown && "path" in thrown && FILE_ERRORS.includes(String(thrown.code)))
+    return `${thrown.path} cannot be written (${thrown.code}). TOLLGATE_DATA names the folder of the gateway's data.`;
   return thrown.message;
+}
+
+const FILE_ERRORS = ["EACCES", "EEXIST", "ENOTDIR", "EPERM", "EROFS"];
+
+/** The variables of an address that cannot be used, by the name of the error. */
+const LISTENERS: Readonly<Record<string, string>> = {
+  HttpListenError: "PORT or HOST",
+  LedgerListenError: "LEDGER_LISTEN, LEDGER_TLS_CERT or LEDGER_TLS_KEY",
+  MetricsListenError: "METRICS_LISTEN",
+};
+
+const LISTEN_REASONS: readonly (readonly [pattern: RegExp, reason: string])[] = [
+  [/EADDRINUSE|in use/, "another program, or a gateway that runs already, listens there"],
+  [/EADDRNOTAVAIL/, "this machine has no such address"],
+  [/EACCES|EPERM/, "this user may not listen there"],
+];
+
+function explainListening({ name, message, cause }: Error): string {
+  const { code, message: text } = Object(cause);
+  const [, reason = "it is not usable"] =
+    LISTEN_REASONS.find(([pattern]) => pattern.test(`${code} ${text}`)) ?? [];
+  return `${message}: ${reason}. Change ${LISTENERS[name]}.`;
 }
 
 /** A failed connection to a remote ledger has a message of its own, more precise than `unavailable`. */

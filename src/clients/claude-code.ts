@@ -25,7 +25,8 @@ export const CLAUDE_CODE: Client = {
   note: "In the shell that starts Claude Code.",
   print(facts) {
     const [{ id: model }] = facts.models;
-    const variables = claudeCodeVariables({ url: facts.url, key: KEY_REFERENCE, model, smallModel: model });
+    const { id: smallModel } = facts.models.find(({ id }) => id.includes("haiku")) ?? { id: model };
+    const variables = claudeCodeVariables({ url: facts.url, key: KEY_REFERENCE, model, smallModel });
     return withSecret(facts, `${printExports(variables)}\nclaude`);
   },
 };

@@ -19,7 +19,8 @@ export class AdditionError extends Error {
 export function addEntries(text: string, { upstreams, models }: Additions): string {
   const before = readFileValues(text);
   const extended = addMembers(addMembers(shieldPlaceholders(text), "upstreams", upstreams), "models", models);
-  const after = unshieldPlaceholders(extended);
+  // A file of Windows keeps its line ends.
+  const after = unshieldPlaceholders(text.includes("\r\n") ? extended.replace(/\r?\n/g, "\r\n") : extended);
   const problems = createProblems();
   const expected = merge(before, { upstreams, models });
   if (!Bun.deepEquals(parseYaml(extended, "", problems), expected) || problems.list().length > 0) {
@@ -35,7 +36,7 @@ export function readFileValues(text: string): Values {
   const problems = createProblems();
   const values = parseYaml(shieldPlaceholders(text), "the file", problems) ?? {};
   const [problem] = problems.list();
-  if (problem) throw new AdditionError(`The file has a problem: ${problem}.`);
+  if (problem) throw new AdditionError(`The file has a problem: ${problem.replace(/^the file: /, "")}.`);
   if (typeof values !== "object" || Array.isArray(values))
     throw new AdditionError("The file is not a mapping.");
   return { ...values };

@@ -58,7 +58,15 @@ export interface ListenOptions {
   readonly idleS?: number | undefined;
 }
 
-/** Listens. Throws when the port is taken: two gateways on one port would share its requests unnoticed. */
+/** The address of the gateway cannot be bound. */
+export class HttpListenError extends Error {
+  override readonly name = "HttpListenError";
+}
+
+/**
+ * Listens. Throws {@link HttpListenError} when the port is taken: two gateways on one port would share its requests
+ * unnoticed.
+ */
 export function listen(
   parts: Omit<HttpParts, "connectionIdle"> & SocketsParts,
   { host, port, idleS = IDLE_S }: ListenOptions,
@@ -72,7 +80,7 @@ export function listen(
     parts.gateway().log.error(describeFault(fault), "request failed outside of its route");
     return errorResponse(new GatewayError("internal"), WIRES.chat, { requestId: newRequestId() });
   };
-  const server: Server<SocketData> = Bun.serve<SocketData>({
+  const server: Server<SocketData> = serve({
     hostname: host,
     port,
     reusePort: false,
@@ -105,6 +113,15 @@ export function listen(
       return server.stop(true);
     },
   };
+}
+
+function serve(options: Bun.Serve.Options<SocketData>): Server<SocketData> {
+  try {
+    return Bun.serve<SocketData>(options);
+  } catch (cause) {
+    const { hostname, port } = { hostname: "", port: 0, ...options };
+    throw new HttpListenError(`Cannot serve requests at ${urlHost(hostname ?? "")}:${port}`, { cause });
+  }
 }
 
 function urlHost(host: string): string {

@@ -113,7 +113,8 @@ export async function checkUpstream(
   const [{ apiKey } = { apiKey: "" }] = keyConfigsOf(upstream);
   const transport = createTransport({ ...upstream, apiKey, keys: undefined });
   const { status, models } = await listUpstreamModels(transport);
-  if (typeof status === "string") return refused(`does not answer (${status})`);
+  if (typeof status === "string")
+    return refused(`does not answer at ${new URL(upstream.baseUrl).host} (${status})`);
   if (status === 401 || status === 403) return refused(`refuses the key with status ${status}`);
   if (status >= 300 && status < 400) return refused(`redirects with status ${status}`);
   // Some answer a wrong key with 400.

@@ -42,6 +42,9 @@ describe("the settings of clients", () => {
     const arguments_ = await shellArguments(codeOf("curl", facts), "curl");
     expect(JSON.parse(arguments_.at(-1) ?? "").model).toBe(FACTS.models[0].id);
     expect(await shellArguments(codeOf("cline", facts), "cline")).toContain(FACTS.models[0].id);
+    const [model] = facts.models;
+    const small = { ...facts, models: [model, { ...model, id: "claude-haiku-5-5" }] as const };
+    expect(codeOf("claude-code", small)).toContain("ANTHROPIC_DEFAULT_HAIKU_MODEL=claude-haiku-5-5\n");
     const claude = codeOf("claude-code", facts).replace(/claude$/, "printf '%s' \"$ANTHROPIC_MODEL\"");
     expect((await runShell(claude)).trim()).toBe(FACTS.models[0].id);
   });

@@ -158,13 +158,25 @@ describe("a command that fails", () => {
 });
 
 describe("serve", () => {
-  test("fails when its port is taken", async () => {
-    const taken = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
-    const port = String(taken.port);
-    const failed = await runTollgate(tempFolder(), ["serve"], { PORT: port });
-    await taken.stop(true);
-    expect(failed.exitCode).toBe(1);
-    expect(failed.stderr).toContain(port);
+  test.each(["PORT", "LEDGER_LISTEN", "METRICS_LISTEN"])(
+    "fails when the port of %s is taken",
+    async (name) => {
+      const taken = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
+      const address = `127.0.0.1:${taken.port}`;
+      const environment = { PORT: "0", [name]: name === "PORT" ? String(taken.port) : address };
+      const failed = await runTollgate(tempFolder(), ["serve"], environment);
+      await taken.stop(true);
+      expect(failed.exitCode).toBe(1);
+      expect(failed.stderr).toContain(`at ${address}: another program, or a gateway that runs already`);
+      expect(failed.stderr).toContain(`Change ${name}`);
+    },
+  );
+
+  test("names a data folder that it cannot create", async () => {
+    const folder = tempFolder();
+    writeFileSync(join(folder, "data"), "");
+    const failed = await runTollgate(folder, ["serve"], { PORT: "0" });
+    expect(failed.stderr).toContain("data cannot be written (EEXIST). TOLLGATE_DATA");
   });
 
   test("prints every problem of the configuration and creates no file", async () => {

@@ -25,6 +25,11 @@ describe("addEntries", () => {
       "upstreams: { a: { x: 1 } }\nmodels: { m: { y: 2 }, } # all\n",
       `upstreams: { a: { x: 1 }, ${UP} }\nmodels: { m: { y: 2 }, ${NEW} } # all\n`,
     ],
+    [
+      "a file with the line ends of Windows",
+      "limits: {}\r\n",
+      `limits: {}\r\nupstreams:\r\n  ${UP}\r\nmodels:\r\n  ${NEW}\r\n`,
+    ],
     ["empty mappings", "upstreams:\nmodels: {}\n", `upstreams:\n  ${UP}\nmodels: \n  ${NEW}\n`],
     [
       "a text block at the end",

@@ -86,6 +86,7 @@ function createAsk(terminal: Terminal): Ask {
       const found = readChoices(line, shown, choices);
       if (found && found.length > 0 && (!isOne || found.length === 1)) return found;
       const matching = choices.filter(({ value, label }) => includesAll(`${value} ${label}`, line));
+      if (matching.length === 0) terminal.write(`Nothing matches ${JSON.stringify(line)}.\n`);
       shown = matching.length > 0 ? matching : choices;
     }
   }

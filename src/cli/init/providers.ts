@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { type KnownModel, providerOf, readKnownModels } from "../../catalog/known-models.ts";
+import { type KnownModel, providerOf, readKnownModels, upstreamModelOf } from "../../catalog/known-models.ts";
 import { listProviders, ownerOf } from "../../catalog/providers.ts";
 import { AdditionError, readFileValues } from "../../config/add-entries.ts";
 import type { SettingsFiles } from "../../config/env-file.ts";
@@ -85,7 +85,8 @@ async function chooseProviders(
   const all = listProviders();
   const named = provider ?? [...new Set(wanted.map((each) => ownerOf(providerOf(each))))];
   const unknown = named.find((each) => !all.includes(each));
-  if (unknown !== undefined) throw new CommandError(`The providers are ${all.join(", ")}.`, 2);
+  if (unknown !== undefined)
+    throw new CommandError(`${unknown} is none of the providers: ${all.join(", ")}.`, 2);
   const stray = wanted.find((each) => !named.includes(ownerOf(providerOf(each))));
   if (stray) throw new CommandError(`${stray.id} is of none of these providers: name its provider too.`, 2);
   if (named.length > 0 || model) return [...new Set(named)];
@@ -127,6 +128,7 @@ async function proveKey(
     if (!isComplete)
       return { values, listed: undefined, warning: "the key was not checked: its variable is not set here" };
     if (!check) return { values, listed: undefined, warning: "the key was not checked" };
+    parts.ask?.tell(`Checking ${upstream.name} with a call that costs nothing.`);
     const result = await checkUpstream(upstream, values);
     if (result.state === "accepted") return { values, listed: result.models };
     if (result.state === "unproven") {
@@ -196,13 +198,17 @@ async function chooseModels(
     );
   if (offered.length === 0)
     throw new CommandError(`The catalog has no model that ${name} lists: name one with --model.`);
-  const choices = offered.map((model) => ({ value: model.id, label: describeModel(model) }));
+  const width = Math.max(...offered.map((model) => upstreamModelOf(model).length));
+  const choices = offered.map((model) => ({ value: model.id, label: describeModel(model, width) }));
+  ask.tell("Tokens of context, USD per million tokens of input / output:");
   const ids = await ask.choose(`Models of ${name}`, choices);
   return offered.filter(({ id }) => ids.includes(id));
 }
 
-function describeModel(model: KnownModel): string {
-  const { id, context_window: window, cost } = model;
-  const price = cost ? `${cost.input} / ${cost.output} USD/M` : describeUnits(model);
-  return `${id.padEnd(44)} ${String(window ?? "").padStart(8)}  ${price}`;
+/** Fits 60 columns for most models. */
+function describeModel(model: KnownModel, width: number): string {
+  const { context_window: window = 0, cost } = model;
+  const price = cost ? `${cost.input} / ${cost.output}` : describeUnits(model);
+  const context = window === 0 ? "" : `${Math.floor(window / 1000)}k`;
+  return `${upstreamModelOf(model).padEnd(width)} ${context.padStart(6)}  ${price}`;
 }

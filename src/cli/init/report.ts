@@ -48,7 +48,7 @@ export async function reportInit(done: Initialised): Promise<CommandResult> {
     ...(operator
       ? [
           `Console   ${url}/console, as ${operator.person.email}`,
-          `Password  ${operator.oneTimePassword}   (once, shown only now)`,
+          `Password  ${operator.oneTimePassword}   (once, shown only now; an earlier one is void)`,
         ]
       : []),
     ...setup.warnings.map((warning) => `Warning   ${warning}`),
@@ -106,6 +106,6 @@ function describeAccount({ account, key, isNewKey, credited }: FirstAccount): re
   const credit = credited > 0n ? `credited with ${printUsd(credited)} USD` : "credited before";
   return [
     `Account   ${account.name}: ${credit}`,
-    `Key       ${key.hint}…: ${isNewKey ? "new" : "as before"}, its secret is TOLLGATE_KEY in .env`,
+    `Key       ${key.hint}…: ${isNewKey ? "new" : "as before, also its limits"}, its secret is TOLLGATE_KEY in .env`,
   ];
 }
