@@ -3,7 +3,7 @@ import type { Database } from "../db/database.ts";
 import { DAY_MS, HOUR_MS } from "../domain/id-time.ts";
 import type { Nanos } from "../domain/money.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { Balances } from "../ledger/records.ts";
+import { type Balances, pagesOf } from "../ledger/records.ts";
 import type { UsageRow } from "../ledger/usage-records.ts";
 import { type Account, readAccount } from "./accounts.ts";
 import { containsText } from "./contains-text.ts";
@@ -164,12 +164,8 @@ const WALLETS_OF_READ = 1_000;
 
 async function readAllBalances(ledger: Pick<Ledger, "wallets">): Promise<ReadonlyMap<string, Balances>> {
   const found = new Map<string, Balances>();
-  let token: string | undefined;
-  do {
-    const { items, nextToken } = await ledger.wallets({ size: WALLETS_OF_READ, token });
-    for (const { walletId, balances } of items) found.set(walletId, balances);
-    token = nextToken;
-  } while (token !== undefined);
+  for await (const wallets of pagesOf((token) => ledger.wallets({ size: WALLETS_OF_READ, token })))
+    for (const { walletId, balances } of wallets) found.set(walletId, balances);
   return found;
 }
 

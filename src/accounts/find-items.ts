@@ -1,5 +1,6 @@
 import { and, asc, eq, inArray, or } from "drizzle-orm";
 import type { Database } from "../db/database.ts";
+import { chunksOf } from "../domain/chunks.ts";
 import type { Scope, ScopeKind } from "../domain/scope.ts";
 import type { Receipt } from "../ledger/records.ts";
 import type { Account } from "./accounts.ts";
@@ -88,10 +89,9 @@ export async function findKeyNames(
   accountId: string | undefined,
   keyIds: Iterable<string>,
 ): Promise<ReadonlyMap<string, string>> {
-  const ids = [...new Set(keyIds)];
   const names = new Map<string, string>();
-  for (let from = 0; from < ids.length; from += IDS_MAX) {
-    const isNamed = inArray(apiKeys.id, ids.slice(from, from + IDS_MAX));
+  for (const ids of chunksOf([...new Set(keyIds)], IDS_MAX)) {
+    const isNamed = inArray(apiKeys.id, ids);
     const isOwn = accountId === undefined ? undefined : eq(apiKeys.accountId, accountId);
     const rows = await db
       .select({ id: apiKeys.id, name: apiKeys.name })
@@ -108,10 +108,9 @@ export async function findKeyProjects(
   accountId: string,
   keyIds: Iterable<string>,
 ): Promise<ReadonlyMap<string, string>> {
-  const ids = [...new Set(keyIds)];
   const projects = new Map<string, string>();
-  for (let from = 0; from < ids.length; from += IDS_MAX) {
-    const isNamed = inArray(apiKeys.id, ids.slice(from, from + IDS_MAX));
+  for (const ids of chunksOf([...new Set(keyIds)], IDS_MAX)) {
+    const isNamed = inArray(apiKeys.id, ids);
     const rows = await db
       .select({ id: apiKeys.id, projectId: apiKeys.projectId })
       .from(apiKeys)
@@ -170,10 +169,9 @@ export async function findAccountNames(
   { db, tables: { accounts } }: Database,
   accountIds: Iterable<string>,
 ): Promise<ReadonlyMap<string, string>> {
-  const ids = [...new Set(accountIds)];
   const names = new Map<string, string>();
-  for (let from = 0; from < ids.length; from += IDS_MAX) {
-    const isNamed = inArray(accounts.id, ids.slice(from, from + IDS_MAX));
+  for (const ids of chunksOf([...new Set(accountIds)], IDS_MAX)) {
+    const isNamed = inArray(accounts.id, ids);
     const rows = await db.select({ id: accounts.id, name: accounts.name }).from(accounts).where(isNamed);
     for (const { id, name } of rows) names.set(id, name);
   }

@@ -1,6 +1,7 @@
 import { Database as SqliteFile } from "bun:sqlite";
 import type { Database } from "../db/database.ts";
 import { readInstance } from "../db/instance.ts";
+import { chunksOf } from "../domain/chunks.ts";
 import type { Nanos } from "../domain/money.ts";
 import { findOutboxes } from "../settlement-outbox/folder.ts";
 
@@ -117,8 +118,7 @@ async function readOutbox(ask: Ask, dataFolder: string, original: string): Promi
     .map(({ path }) => path);
   const holdIds = [...new Set(paths.flatMap(readHoldIds))].filter((id) => HOLD_ID.test(id));
   const unknown: string[] = [];
-  for (let from = 0; from < holdIds.length; from += PER_QUERY) {
-    const ids = holdIds.slice(from, from + PER_QUERY);
+  for (const ids of chunksOf(holdIds, PER_QUERY)) {
     const list = ids.map((id) => `'${id}'`).join(", ");
     const rows = await ask(`SELECT CAST(hold_id AS text) AS id FROM holds WHERE hold_id IN (${list})`);
     const known = new Set(rows.map(({ id }) => String(id)));

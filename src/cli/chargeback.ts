@@ -1,5 +1,6 @@
 import type { Account } from "../accounts/accounts.ts";
 import { type Cell, printCsv } from "../domain/csv.ts";
+import type { Month } from "../domain/month.ts";
 import {
   CHARGEBACK_COLUMNS,
   type ChargebackKind,
@@ -7,7 +8,6 @@ import {
   printChargeback,
   readChargeback,
 } from "../payments/chargeback.ts";
-import type { Month } from "../payments/statement.ts";
 import type { CommandResult } from "./command.ts";
 import { printTable } from "./printing.ts";
 import type { Storage } from "./storage.ts";

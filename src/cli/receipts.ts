@@ -1,7 +1,7 @@
 import { listAccounts } from "../accounts/accounts.ts";
 import { printUsd } from "../domain/money.ts";
 import { printOperatorReceipt } from "../ledger/print-receipt.ts";
-import type { HoldState, Receipt } from "../ledger/records.ts";
+import { type HoldState, pagesOf, type Receipt } from "../ledger/records.ts";
 import { printTime } from "../time.ts";
 import { CommandError, type CommandResult } from "./command.ts";
 import { findAccountKey, findScopes, type ScopeOptions } from "./filters.ts";
@@ -43,12 +43,8 @@ type Filter = Parameters<Storage["ledger"]["receipts"]>[0];
 /** A page may be short and still have a next one, where few receipts match. */
 async function readReceipts({ ledger }: Storage, filter: Filter, limit: number): Promise<readonly Receipt[]> {
   const receipts: Receipt[] = [];
-  let token: string | undefined;
-  do {
-    const page = await ledger.receipts(filter, { size: limit - receipts.length, token });
-    receipts.push(...page.items);
-    token = page.nextToken;
-  } while (token !== undefined && receipts.length < limit);
+  const pages = pagesOf((token) => ledger.receipts(filter, { size: limit - receipts.length, token }));
+  for await (const page of pages) if (receipts.push(...page) >= limit) break;
   return receipts;
 }
 

@@ -1,9 +1,9 @@
 import type { Account } from "../accounts/accounts.ts";
 import { loadCompany } from "../config/config.ts";
 import type { Company } from "../domain/company.ts";
+import type { Month } from "../domain/month.ts";
 import { readMonthSheet } from "../payments/month-sheet.ts";
 import { type PrintedSheet, printMonthSheet, printSheetCsv, sheetChanges } from "../payments/print-sheet.ts";
-import type { Month } from "../payments/statement.ts";
 import { readStatementDigest, type StatementDigest } from "../payments/statement-digest.ts";
 import type { CommandResult } from "./command.ts";
 import { printTable } from "./printing.ts";

@@ -1,10 +1,10 @@
 import { listAccounts } from "../accounts/accounts.ts";
 import { printCsvRow } from "../domain/csv.ts";
 import { printUsd } from "../domain/money.ts";
+import { type Month, monthOf, readMonth } from "../domain/month.ts";
 import type { ChargebackKind } from "../payments/chargeback.ts";
 import { addMonths, type MonthEnd, sumMonth } from "../payments/month-end.ts";
 import { printHold, printOverview, printTransfer, readOverview } from "../payments/overview.ts";
-import { type Month, readMonth } from "../payments/statement.ts";
 import { findTransferNotes } from "../payments/transfer-notes.ts";
 import { showChargeback } from "./chargeback.ts";
 import { CommandError, type CommandResult } from "./command.ts";
@@ -123,7 +123,7 @@ export async function runStatement(
   { month: name, account, csv = false, by, sheet = false }: StatementOptions,
   now: () => number = Date.now,
 ): Promise<CommandResult> {
-  const month = parseMonth(name ?? lastMonth(now()));
+  const month = name === undefined ? monthOf(now(), 1) : parseMonth(name);
   const accounts =
     account === undefined ? await listAccounts(database) : [await requireAccount(database, account)];
   const [only] = accounts;
@@ -185,9 +185,4 @@ function parseMonth(name: string): Month {
     if (error instanceof RangeError) throw new CommandError("Expected a month such as 2026-11.", 2);
     throw error;
   }
-}
-
-function lastMonth(nowMs: number): string {
-  const date = new Date(nowMs);
-  return new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() - 1)).toISOString().slice(0, 7);
 }

@@ -4,7 +4,7 @@ import type { Database } from "../db/database.ts";
 import { DAY_MS, HOUR_MS } from "../domain/id-time.ts";
 import { printUsd } from "../domain/money.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { PAGE_SIZE_MAX, type WalletSummary } from "../ledger/records.ts";
+import { PAGE_SIZE_MAX, pagesOf, type WalletSummary } from "../ledger/records.ts";
 import { nextAtMsOf, type Subscription } from "../plans/subscription.ts";
 import { printTime } from "../time.ts";
 import { RATE_DAYS, RISKS, type Risk, type RiskKind, risksOf } from "./risks.ts";
@@ -122,12 +122,8 @@ async function readWallets(
   endsBeforeMs: number,
 ): Promise<readonly WalletSummary[]> {
   const wallets: WalletSummary[] = [];
-  let token: string | undefined;
-  do {
-    const page = await ledger.wallets({ size: PAGE_SIZE_MAX, token }, { endsBeforeMs });
-    wallets.push(...page.items);
-    token = page.nextToken;
-  } while (token !== undefined);
+  const pages = pagesOf((token) => ledger.wallets({ size: PAGE_SIZE_MAX, token }, { endsBeforeMs }));
+  for await (const page of pages) wallets.push(...page);
   return wallets;
 }
 

@@ -3,11 +3,11 @@
 import type { Database } from "../db/database.ts";
 import { CREDIT_SOURCES } from "../domain/credit.ts";
 import { type Nanos, printUsd } from "../domain/money.ts";
+import { monthOf } from "../domain/month.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { printTime } from "../time.ts";
 import { type CreditMonth, createCreditMonths } from "./credit-months.ts";
 import { marginOf, type PlanMargin, readMargins } from "./margins.ts";
-import { monthBefore } from "./months.ts";
 import { type PlanRevenue, revenueAt, revenueByPlan } from "./revenue.ts";
 import { isLive, readSubscriptions } from "./subscribers.ts";
 
@@ -27,12 +27,12 @@ export function createFigures(parts: FigureParts) {
   return {
     async read() {
       const nowMs = parts.now();
-      const months = Array.from({ length: MONTHS }, (_, back) => monthBefore(nowMs, back));
+      const months = Array.from({ length: MONTHS }, (_, back) => monthOf(nowMs, back));
       const subscriptions = await readSubscriptions(parts.database, months.at(-1)?.fromMs ?? nowMs);
       const live = subscriptions.filter(isLive);
       const [creditMonths, margins] = await Promise.all([
         credits.read(months, nowMs),
-        readMargins(parts.ledger, live, monthBefore(nowMs, 0)),
+        readMargins(parts.ledger, live, monthOf(nowMs)),
       ]);
       const plans = revenueByPlan(live);
       const monthly = plans.reduce((sum, each) => sum + each.monthly, 0n);

@@ -1,8 +1,8 @@
 // What the accounts of each plan were charged, and what their requests cost upstream.
 import type { Nanos } from "../domain/money.ts";
+import type { Month } from "../domain/month.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Subscription } from "../plans/subscription.ts";
-import type { FigureMonth } from "./months.ts";
 import {
   addSpending,
   lessSpending,
@@ -31,7 +31,7 @@ export function marginOf({ costed, upstreamCost }: Spending): Nanos {
 export async function readMargins(
   ledger: Pick<Ledger, "usage">,
   live: readonly Subscription[],
-  month: FigureMonth,
+  month: Month,
 ): Promise<readonly PlanMargin[]> {
   const range = { fromMs: month.fromMs, toMs: month.toMs };
   const byPlan = Map.groupBy(live, ({ plan }) => plan.id);

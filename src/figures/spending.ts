@@ -1,4 +1,6 @@
 // What wallets were charged, read from sums of usage.
+
+import { chunksOf } from "../domain/chunks.ts";
 import type { Nanos } from "../domain/money.ts";
 import { type Ledger, LedgerError } from "../ledger/ledger.ts";
 import { USAGE_WALLETS_MAX } from "../ledger/records.ts";
@@ -40,10 +42,8 @@ export async function readSpending(
     if (all) return byWallet(all.rows);
   }
   const rows: UsageRow[] = [];
-  for (let from = 0; from < walletIds.length; from += USAGE_WALLETS_MAX) {
-    const some = walletIds.slice(from, from + USAGE_WALLETS_MAX);
+  for (const some of chunksOf(walletIds, USAGE_WALLETS_MAX))
     rows.push(...(await ledger.usage({ ...query, walletIds: some })).rows);
-  }
   return byWallet(rows);
 }
 

@@ -1,3 +1,4 @@
+import { chunksOf } from "../domain/chunks.ts";
 import { type Cause, GatewayError } from "../errors.ts";
 import { platform } from "../platform.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
@@ -97,10 +98,9 @@ export function createCallerWatch({
     if (running.size > 0) scheduleCheck();
   }
   async function endAll(callers: ReadonlyMap<string, readonly WatchedCaller[]>): Promise<void> {
-    const keyIds = [...callers.keys()];
-    for (let from = 0; from < keyIds.length; from += KEYS_MAX) {
-      const ended = await findEnded(keyIds.slice(from, from + KEYS_MAX));
-      for (const [keyId, why] of ended) for (const caller of callers.get(keyId) ?? []) caller.end(why);
+    for (const keyIds of chunksOf([...callers.keys()], KEYS_MAX)) {
+      for (const [keyId, why] of await findEnded(keyIds))
+        for (const caller of callers.get(keyId) ?? []) caller.end(why);
     }
   }
   function logAvailability(fault: unknown): void {

@@ -16,7 +16,7 @@ import {
 import { rememberForgotten } from "./forgotten-names.ts";
 import { LedgerError } from "./ledger.ts";
 import { printCounterKeys, readCounterKeys } from "./queries/rows.ts";
-import type { LedgerReads } from "./records.ts";
+import { type LedgerReads, pagesOf } from "./records.ts";
 import { renameScopeDays } from "./roll-ups/rename-scope.ts";
 
 /** The receipts of one transaction. */
@@ -68,15 +68,12 @@ async function eachPage(
 ): Promise<Forgotten> {
   const filter = { walletId, scopes: [{ kind: "end_user", id }] } as const;
   let [receipts, running] = [0, 0];
-  let token: string | undefined;
-  do {
-    const page = await ledger.receipts(filter, { size: PAGE_SIZE, token });
-    const ended = page.items.filter(({ state }) => state !== "held").map(({ holdId }) => holdId);
+  for await (const page of pagesOf((token) => ledger.receipts(filter, { size: PAGE_SIZE, token }))) {
+    const ended = page.filter(({ state }) => state !== "held").map(({ holdId }) => holdId);
     if (ended.length > 0) await work(ended);
     receipts += ended.length;
-    running += page.items.length - ended.length;
-    token = page.nextToken;
-  } while (token !== undefined);
+    running += page.length - ended.length;
+  }
   return { receipts, running };
 }
 

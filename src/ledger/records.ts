@@ -361,6 +361,18 @@ export interface Page<Item> {
   readonly nextToken: string | undefined;
 }
 
+/** Reads a list page by page, to its end. */
+export async function* pagesOf<Item>(
+  read: (token: string | undefined) => Promise<Page<Item>>,
+): AsyncGenerator<readonly Item[]> {
+  let token: string | undefined;
+  do {
+    const { items, nextToken } = await read(token);
+    yield items;
+    token = nextToken;
+  } while (token !== undefined);
+}
+
 /** A page of receipts. A page with fewer items than its size may have a `nextToken`, to search on. */
 export interface ReceiptPage extends Page<Receipt> {
   /** Unix milliseconds: every matching receipt from this time on is on this page or an earlier one. */

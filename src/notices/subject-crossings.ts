@@ -2,6 +2,7 @@
 // or in the summary of the hour.
 import { and, count, eq, inArray, isNotNull, isNull, lt } from "drizzle-orm";
 import type { Database, Db } from "../db/database.ts";
+import { chunksOf } from "../domain/chunks.ts";
 import { DAY_MS, HOUR_MS, startOf } from "../domain/id-time.ts";
 import type { Scope } from "../domain/scope.ts";
 import { platform } from "../platform.ts";
@@ -45,8 +46,7 @@ export async function tellSubjects(
     const taken = fresh.slice(0, Math.max(COUNTED_MAX - counted, 0));
     const rows = taken.map((crossing, index) => rowOf(parts, rule, crossing, told + index < TOLD_MAX));
     const { subjectCrossings: table } = database.tables;
-    for (let from = 0; from < rows.length; from += ROWS_MAX)
-      await tx.insert(table).values(rows.slice(from, from + ROWS_MAX));
+    for (const some of chunksOf(rows, ROWS_MAX)) await tx.insert(table).values(some);
     for (const [index, { noticeId, subject }] of rows.entries()) {
       const data = noticeId === null ? undefined : taken[index]?.describe();
       if (noticeId === null || !data) break;
@@ -69,8 +69,7 @@ async function leaveOutTold(
 ): Promise<readonly SubjectCrossing[]> {
   const fresh = new Map(crossings.map((crossing) => [nameOf(crossing, crossing.scope.id), crossing]));
   const isOfRule = and(eq(table.ruleId, ruleId), eq(table.percent, Number(percent)));
-  for (let from = 0; from < crossings.length; from += ROWS_MAX) {
-    const some = crossings.slice(from, from + ROWS_MAX);
+  for (const some of chunksOf(crossings, ROWS_MAX)) {
     const isSome = and(
       inArray(table.limitId, [...new Set(some.map(({ limitId }) => limitId))]),
       inArray(table.subject, [...new Set(some.map(({ scope }) => scope.id))]),

@@ -1,6 +1,7 @@
 import { and, eq, inArray, isNotNull, isNull } from "drizzle-orm";
 import { findNames } from "../accounts/find-items.ts";
 import type { Database } from "../db/database.ts";
+import { chunksOf } from "../domain/chunks.ts";
 import { readRunId, type Scope } from "../domain/scope.ts";
 import { describeEndUser, showName } from "../domain/shown-name.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -158,8 +159,8 @@ async function readChildren(
     isNotNull(apiKeys.parentId),
     isNull(apiKeys.revokedAtMs),
   );
-  for (let from = 0; from < ids.length; from += IDS_MAX) {
-    const isOne = inArray(apiKeys.id, ids.slice(from, from + IDS_MAX));
+  for (const some of chunksOf(ids, IDS_MAX)) {
+    const isOne = inArray(apiKeys.id, some);
     const rows = await db.select({ id: apiKeys.id }).from(apiKeys).where(and(isChild, isOne));
     for (const { id } of rows) children.add(id);
   }
@@ -201,8 +202,8 @@ async function readPositions(
 ): Promise<ReadonlyMap<string, number>> {
   const rows = await db.select().from(table);
   const left = rows.map(({ accountId }) => accountId).filter((accountId) => !watched.has(accountId));
-  for (let from = 0; from < left.length; from += IDS_MAX) {
-    const isLeft = inArray(table.accountId, left.slice(from, from + IDS_MAX));
+  for (const some of chunksOf(left, IDS_MAX)) {
+    const isLeft = inArray(table.accountId, some);
     await transact(async (tx) => void (await tx.delete(table).where(isLeft)));
   }
   return new Map(rows.map(({ accountId, position }) => [accountId, position]));

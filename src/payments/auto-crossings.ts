@@ -1,17 +1,11 @@
 import { and, eq } from "drizzle-orm";
 import type { Database, Db } from "../db/database.ts";
 import type { Mails } from "../delivery/mail/mails.ts";
+import { monthOf } from "../domain/month.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
 import { describeCap, mailOwners } from "./auto-mails.ts";
-import {
-  type AutoTopUp,
-  idOfPayment,
-  isUnderWay,
-  listAutoTopUps,
-  monthOf,
-  sumMonth,
-} from "./auto-top-ups.ts";
+import { type AutoTopUp, idOfPayment, isUnderWay, listAutoTopUps, sumMonth } from "./auto-top-ups.ts";
 import { CURRENCY } from "./stripe-library.ts";
 
 export interface CrossingParts {
@@ -86,7 +80,7 @@ async function claimCrossing(parts: CrossingParts, read: AutoTopUp): Promise<boo
   const { autoTopUps } = database.tables;
   const { accountId } = read;
   const nowMs = now();
-  const month = monthOf(nowMs);
+  const month = monthOf(nowMs).name;
   // Read first without a lock: a wallet at its maximum must not write at every look.
   const hasRoom = async (db: Pick<Db, "select">, { amount, monthMax }: AutoTopUp) =>
     (await sumMonth(database, db, { accountId, month })) + amount <= monthMax;
@@ -130,7 +124,7 @@ async function storePayment(
     currency: CURRENCY,
     customerId,
     paymentMethodId,
-    month: monthOf(nowMs),
+    month: monthOf(nowMs).name,
     createdAtMs: nowMs,
     nextAtMs: nowMs,
   });

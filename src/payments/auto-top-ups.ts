@@ -98,11 +98,6 @@ export async function removeCard(
   });
 }
 
-/** The calendar month of a time, in UTC: "2026-11". */
-export function monthOf(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 7);
-}
-
 /**
  * Sums up what counts against the maximum of a month: payments that have succeeded, and those that may. Payments of
  * later months, made while a clock was ahead, count too: no setting of a clock allows more than the maximum.

@@ -1,12 +1,12 @@
 import type { Database } from "../db/database.ts";
 import { type Nanos, printUsd } from "../domain/money.ts";
+import { monthOf } from "../domain/month.ts";
 import { printTime } from "../time.ts";
 import {
   type AutoPayment,
   type AutoTopUp,
   findAutoTopUp,
   findLastPayment,
-  monthOf,
   sumMonth,
 } from "./auto-top-ups.ts";
 
@@ -24,7 +24,7 @@ export async function readAutoView(database: Database, accountId: string, nowMs:
   return {
     autoTopUp,
     last,
-    spent: await sumMonth(database, database.db, { accountId, month: monthOf(nowMs) }),
+    spent: await sumMonth(database, database.db, { accountId, month: monthOf(nowMs).name }),
   };
 }
 

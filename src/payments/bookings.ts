@@ -7,7 +7,7 @@ import { DAY_MS } from "../domain/id-time.ts";
 import { type Nanos, printUsd } from "../domain/money.ts";
 import { GatewayError } from "../errors.ts";
 import { type Ledger, LedgerError, type Posting, type TopUpRequest } from "../ledger/ledger.ts";
-import { type JournalLine, PAGE_SIZE_MAX, type Receipt } from "../ledger/records.ts";
+import { type JournalLine, PAGE_SIZE_MAX, pagesOf, type Receipt } from "../ledger/records.ts";
 import { printTime } from "../time.ts";
 
 export interface PostingParts {
@@ -210,13 +210,10 @@ async function findBooked(
   { walletId, refundId }: RefundIds,
   { createdAtMs }: Receipt,
 ): Promise<JournalLine | undefined> {
-  let token: string | undefined;
-  do {
-    const { items, nextToken } = await ledger.transfers(walletId, { size: PAGE_SIZE, token });
+  for await (const items of pagesOf((token) => ledger.transfers(walletId, { size: PAGE_SIZE, token }))) {
     const booked = items.find(({ kind, transferId }) => kind === "refund" && transferId === refundId);
     if (booked || items.some((line) => line.createdAtMs < createdAtMs - DAY_MS)) return booked;
-    token = nextToken;
-  } while (token !== undefined);
+  }
   return undefined;
 }
 

@@ -4,10 +4,11 @@ import type { Database } from "../db/database.ts";
 import { type Cell, printCsv } from "../domain/csv.ts";
 import { DAY_MS } from "../domain/id-time.ts";
 import { type Nanos, printUsd } from "../domain/money.ts";
+import type { Month } from "../domain/month.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { TransferTotal } from "../ledger/records.ts";
 import { addTransfers, changeOf, NO_TRANSFERS, type TransferSums } from "./month-end.ts";
-import { type Month, openStatement } from "./statement.ts";
+import { openStatement } from "./statement.ts";
 
 /** What a statement can be split by. */
 export type ChargebackKind = "project" | "member" | "key";

@@ -1,7 +1,8 @@
 import type { Nanos } from "../domain/money.ts";
+import type { Month } from "../domain/month.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { TransferKindName, TransferTotal } from "../ledger/records.ts";
-import { type Month, openStatement } from "./statement.ts";
+import { openStatement } from "./statement.ts";
 
 /** Sums of transfers by what they were for. */
 export interface TransferSums {

@@ -1,10 +1,11 @@
 // What was taken off a wallet or given back in a month without a request: corrections, reversals and their returns.
 import { and, eq, inArray, isNotNull } from "drizzle-orm";
 import type { Database } from "../db/database.ts";
+import { chunksOf } from "../domain/chunks.ts";
+import type { Month } from "../domain/month.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { type JournalLine, PAGE_SIZE_MAX } from "../ledger/records.ts";
+import { type JournalLine, PAGE_SIZE_MAX, pagesOf } from "../ledger/records.ts";
 import { RETURNED } from "./bookings.ts";
-import type { Month } from "./statement.ts";
 import { findReasons } from "./transfer-notes.ts";
 
 /** Money that was taken off or given back without a request, and why. */
@@ -30,8 +31,7 @@ export async function readMoves(
 ): Promise<readonly Move[]> {
   const lines = (await readLines(ledger, accountId, month)).filter(isCandidate);
   const moves: Move[] = [];
-  for (let from = 0; from < lines.length; from += IDS_MAX) {
-    const some = lines.slice(from, from + IDS_MAX);
+  for (const some of chunksOf(lines, IDS_MAX)) {
     const ids = some.map(({ transferId }) => transferId);
     const [reversals, reasons] = await Promise.all([
       findReversals(database, accountId, some.map(baseOf)),
@@ -53,12 +53,8 @@ async function readLines(
 ): Promise<readonly JournalLine[]> {
   const lines: JournalLine[] = [];
   const range = { fromMs, toMs, kinds: ["top_up", "correction"], order: "oldest_first" } as const;
-  let token: string | undefined;
-  do {
-    const page = await ledger.transfers(accountId, { size: PAGE_SIZE_MAX, token }, range);
-    lines.push(...page.items);
-    token = page.nextToken;
-  } while (token !== undefined);
+  const pages = pagesOf((token) => ledger.transfers(accountId, { size: PAGE_SIZE_MAX, token }, range));
+  for await (const page of pages) lines.push(...page);
   return lines;
 }
 

@@ -2,13 +2,13 @@
 import type { Database } from "../db/database.ts";
 import { CREDIT_SOURCES, type CreditSource } from "../domain/credit.ts";
 import type { Nanos } from "../domain/money.ts";
+import type { Month } from "../domain/month.ts";
 import { GatewayError } from "../errors.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { CreditTotal } from "../ledger/records.ts";
 import { platform } from "../platform.ts";
 import { type Chargeback, type ChargebackKind, type ChargebackLine, readChargeback } from "./chargeback.ts";
 import { type Move, readMoves } from "./month-moves.ts";
-import type { Month } from "./statement.ts";
 
 export interface SheetParts {
   readonly database: Database;

@@ -5,11 +5,11 @@ import type { Database } from "../db/database.ts";
 import { printCsv } from "../domain/csv.ts";
 import { HOUR_MS } from "../domain/id-time.ts";
 import { printUsd } from "../domain/money.ts";
+import { monthOf, readMonth } from "../domain/month.ts";
 import { GatewayError } from "../errors.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { type Chargeback, readChargeback } from "./chargeback.ts";
 import { changeOf, NO_TRANSFERS, type TransferSums } from "./month-end.ts";
-import { readMonth } from "./statement.ts";
 
 /** The line of a project in the statement of its account. */
 export interface ProjectMonth extends TransferSums {
@@ -89,10 +89,8 @@ async function listMonths({ database, now }: Parts, { accountId, project }: Link
   if (!project) return [];
   const owner = await readAccount(database, accountId);
   const { createdAtMs } = (await findProject(database, owner, project.id)) ?? owner;
-  const date = new Date(now());
-  return Array.from({ length: MONTHS_MAX }, (_, back) =>
-    new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() - back)).toISOString().slice(0, 7),
-  ).filter((name) => readMonth(name).toMs > createdAtMs);
+  const months = Array.from({ length: MONTHS_MAX }, (_, back) => monthOf(now(), back));
+  return months.filter(({ toMs }) => toMs > createdAtMs).map(({ name }) => name);
 }
 
 async function readAccount({ db, tables: { accounts } }: Database, id: string) {

@@ -1,6 +1,6 @@
 import type { Nanos } from "../domain/money.ts";
 import { type Ledger, LedgerError } from "../ledger/ledger.ts";
-import type { JournalTotals, WalletSummary } from "../ledger/records.ts";
+import { type JournalTotals, pagesOf, type WalletSummary } from "../ledger/records.ts";
 import { platform } from "../platform.ts";
 
 /** Whether the rows of a wallet add up to its balances. */
@@ -41,13 +41,10 @@ async function provePosted(ledger: ProofReads, walletId: string) {
 }
 
 async function postedAfter(ledger: ProofReads, walletId: string, seq: number): Promise<Nanos> {
-  let token: string | undefined;
-  do {
-    const { items, nextToken } = await ledger.transfers(walletId, { size: 100, token });
+  for await (const items of pagesOf((token) => ledger.transfers(walletId, { size: 100, token }))) {
     const found = items.find((line) => line.seq <= seq);
     if (found) return found.postedAfter;
-    token = nextToken;
-  } while (token !== undefined);
+  }
   return 0n;
 }
 

@@ -1,8 +1,9 @@
 // A digest of a month's transfers, by which a statement on paper, its file and the ledger can be compared.
 import type { Database } from "../db/database.ts";
 import { printUsd } from "../domain/money.ts";
+import type { Month } from "../domain/month.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { type Month, openStatement, printStatement } from "./statement.ts";
+import { openStatement, printStatement } from "./statement.ts";
 import { createNoteReader } from "./transfer-notes.ts";
 
 interface Parts {

@@ -1,18 +1,11 @@
 import { printCsvRow } from "../domain/csv.ts";
 import { type Nanos, printUsd } from "../domain/money.ts";
+import { type Month, monthOf } from "../domain/month.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { JournalLine } from "../ledger/records.ts";
+import { type JournalLine, pagesOf } from "../ledger/records.ts";
 import { printTime } from "../time.ts";
 
 type StatementReads = Pick<Ledger, "transfers">;
-
-/** A calendar month in UTC: "2026-11". */
-export interface Month {
-  readonly name: string;
-  readonly fromMs: number;
-  /** The first instant of the next month. */
-  readonly toMs: number;
-}
 
 /** The sums of one month: `closing` is `opening` and all its lines, and the opening of the next month. */
 export interface MonthSummary {
@@ -39,23 +32,6 @@ export interface Statement {
 const PAGE_SIZE = 1_000;
 /** Months that are listed at most: three years. */
 const MONTHS_MAX = 36;
-
-/** Reads "2026-11". Throws RangeError for other text. */
-export function readMonth(name: string): Month {
-  const match = /^(\d{4})-(0[1-9]|1[0-2])$/.exec(name);
-  if (!match) throw new RangeError(`Cannot read "${name}" as a month: expected a text such as 2026-11`);
-  return monthAt(Number(match[1]), Number(match[2]) - 1);
-}
-
-function monthOf(ms: number): Month {
-  const date = new Date(ms);
-  return monthAt(date.getUTCFullYear(), date.getUTCMonth());
-}
-
-function monthAt(year: number, index: number): Month {
-  const fromMs = Date.UTC(year, index);
-  return { name: new Date(fromMs).toISOString().slice(0, 7), fromMs, toMs: Date.UTC(year, index + 1) };
-}
 
 /** The transfers before a moment: how many there are, and their sum. */
 interface Position {
@@ -152,14 +128,9 @@ async function* readLines(
   range: Parameters<Ledger["transfers"]>[2],
   firstSize: number = PAGE_SIZE,
 ): AsyncGenerator<JournalLine> {
-  let token: string | undefined;
-  let size = firstSize;
-  do {
-    const { items, nextToken } = await ledger.transfers(walletId, { size, token }, range);
-    yield* items;
-    token = nextToken;
-    size = PAGE_SIZE;
-  } while (token !== undefined);
+  const sizeOf = (token: string | undefined) => (token === undefined ? firstSize : PAGE_SIZE);
+  const pages = pagesOf((token) => ledger.transfers(walletId, { size: sizeOf(token), token }, range));
+  for await (const page of pages) yield* page;
 }
 
 const TITLES = ["time", "kind", "id", "request_id", "amount_usd", "balance_usd", "reason"];

@@ -1,5 +1,6 @@
 import { lt, min, sql } from "drizzle-orm";
 import type { Database } from "../db/database.ts";
+import { chunksOf } from "../domain/chunks.ts";
 import type { Cause } from "../errors.ts";
 import { platform } from "../platform.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
@@ -128,8 +129,8 @@ class MemoryRecorder implements RunningRecorder {
     this.#logUncounted();
     const rows = [...this.#rows.values()].filter(({ pending }) => pending > 0);
     try {
-      for (let from = 0; from < rows.length; from += ROWS_PER_WRITE) {
-        const chunk = rows.slice(from, from + ROWS_PER_WRITE).map((row) => ({ row, count: countOf(row) }));
+      for (const some of chunksOf(rows, ROWS_PER_WRITE)) {
+        const chunk = some.map((row) => ({ row, count: countOf(row) }));
         await writeRefusals(
           this.#database,
           this.#gatewayId,

@@ -1,5 +1,6 @@
 import { thirtyDaysFrom } from "../accounts/account-list.ts";
 import type { ApiKey } from "../accounts/keys/key.ts";
+import { chunksOf } from "../domain/chunks.ts";
 import { DAY_MS } from "../domain/id-time.ts";
 import type { Nanos } from "../domain/money.ts";
 import { type Ledger, LedgerError } from "../ledger/ledger.ts";
@@ -47,8 +48,8 @@ export async function readActivity(
   const used = keys
     .flatMap(({ id }) => ({ id, days: days.get(id) }))
     .filter(({ days }) => days !== undefined);
-  for (let from = 0; from < used.length; from += READS_MAX) {
-    const reads = used.slice(from, from + READS_MAX).map(async ({ id, days }) => {
+  for (const some of chunksOf(used, READS_MAX)) {
+    const reads = some.map(async ({ id, days }) => {
       if (!days) return;
       const lastUsedAtMs = await findLatest(parts, { accountId, keyId: id, dayMs: days.lastDayMs });
       activities.set(id, { spent: spentOf ? (spentOf.get(id) ?? 0n) : days.spent, lastUsedAtMs });

@@ -1,6 +1,7 @@
 import { findNames } from "../accounts/find-items.ts";
 import type { Project } from "../accounts/projects.ts";
 import type { Database } from "../db/database.ts";
+import { chunksOf } from "../domain/chunks.ts";
 import { DAY_MS } from "../domain/id-time.ts";
 import type { Scope } from "../domain/scope.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -110,8 +111,7 @@ async function readLimits(
   endUsers: readonly string[],
 ): Promise<ReadonlyMap<string, SpendLimitUsage>> {
   const found = new Map<string, SpendLimitUsage>();
-  for (let from = 0; from < endUsers.length; from += SCOPES_OF_READ) {
-    const users = endUsers.slice(from, from + SCOPES_OF_READ);
+  for (const users of chunksOf(endUsers, SCOPES_OF_READ)) {
     const scopes: readonly Scope[] = [
       { kind: "project", id },
       ...users.map((user) => ({ kind: "end_user" as const, id: user })),

@@ -3,7 +3,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { openPostgres, type PostgresDatabase } from "../../src/db/postgres/database.ts";
 import { createPostgresReads } from "../../src/ledger/postgres/ledger.ts";
-import type { LedgerReads, Page, PageRequest, UsageQuery } from "../../src/ledger/records.ts";
+import {
+  type LedgerReads,
+  type Page,
+  type PageRequest,
+  pagesOf,
+  type UsageQuery,
+} from "../../src/ledger/records.ts";
 import { createSqliteReads, type SqliteReads } from "../../src/ledger/sqlite/reads.ts";
 import { createTestDatabase, type TestDatabase } from "../support/test-database.ts";
 import { copyLedger } from "./copy-ledger.ts";
@@ -133,13 +139,10 @@ async function sameErrorCode(read: (reads: LedgerReads) => Promise<unknown>): Pr
 /** Reads every item of a list, in pages of `size`. */
 async function walk<Item>(size: number, list: (page: PageRequest) => Promise<Page<Item>>): Promise<Item[]> {
   const items: Item[] = [];
-  let token: string | undefined;
-  do {
-    const page = await list({ size, token });
-    expect(page.items.length).toBeLessThanOrEqual(size);
-    items.push(...page.items);
-    token = page.nextToken;
-  } while (token !== undefined);
+  for await (const page of pagesOf((token) => list({ size, token }))) {
+    expect(page.length).toBeLessThanOrEqual(size);
+    items.push(...page);
+  }
   return items;
 }
 

@@ -1,12 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { createProject } from "../../src/accounts/project-changes.ts";
+import { readMonth } from "../../src/domain/month.ts";
 import type { Scope } from "../../src/domain/scope.ts";
 import { LedgerError } from "../../src/ledger/ledger.ts";
 import type { JournalLine } from "../../src/ledger/records.ts";
 import { printChargeback, printChargebackCsv, readChargeback } from "../../src/payments/chargeback.ts";
 import { changeOf, sumMonth } from "../../src/payments/month-end.ts";
-import { listMonths, readMonth } from "../../src/payments/statement.ts";
+import { listMonths } from "../../src/payments/statement.ts";
 import { DIALECTS, storageForTests } from "../accounts/temp-storage.ts";
 
 const DAY_MS = 86_400_000;

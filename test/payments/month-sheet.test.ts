@@ -1,10 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { parseUsd } from "../../src/domain/money.ts";
+import { readMonth } from "../../src/domain/month.ts";
 import type { JournalLine } from "../../src/ledger/records.ts";
 import { type MonthSheet, readMonthSheet } from "../../src/payments/month-sheet.ts";
 import { printMonthSheet, printSheetCsv } from "../../src/payments/print-sheet.ts";
-import { listMonths, readMonth } from "../../src/payments/statement.ts";
+import { listMonths } from "../../src/payments/statement.ts";
 import { readStatementDigest, statementLines } from "../../src/payments/statement-digest.ts";
 import { DIALECTS, storageForTests } from "../accounts/temp-storage.ts";
 import { MoneyHistory, step } from "./money-history.ts";

@@ -1,11 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { createProject } from "../../src/accounts/project-changes.ts";
+import { readMonth } from "../../src/domain/month.ts";
 import type { Scope, ScopeKind } from "../../src/domain/scope.ts";
 import { type Ledger, LedgerError } from "../../src/ledger/ledger.ts";
 import type { SpendLimit } from "../../src/ledger/records.ts";
 import type { ScopeDimension } from "../../src/ledger/usage-records.ts";
 import { readChargeback } from "../../src/payments/chargeback.ts";
-import { openStatement, readMonth } from "../../src/payments/statement.ts";
+import { openStatement } from "../../src/payments/statement.ts";
 import { DIALECTS, openTempStorage, type TempStorage } from "../accounts/temp-storage.ts";
 import { createDraw } from "../support/seeded-random.ts";
 

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { parseUsd } from "../../src/domain/money.ts";
+import { readMonth } from "../../src/domain/month.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { CLOCK_SLACK_MS } from "../../src/ledger/queries/transfers.ts";
-import { listMonths, openStatement, printStatement, readMonth } from "../../src/payments/statement.ts";
+import { listMonths, openStatement, printStatement } from "../../src/payments/statement.ts";
 import { DIALECTS, storageForTests, type TempStorage } from "../accounts/temp-storage.ts";
 
 const DAY_MS = 86_400_000;

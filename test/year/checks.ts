@@ -1,7 +1,8 @@
 // What is compared when a month has ended.
 import { expect } from "bun:test";
+import { readMonth } from "../../src/domain/month.ts";
 import { auditDatabase } from "../../src/ledger/audit/audit.ts";
-import { listMonths, openStatement, printStatement, readMonth } from "../../src/payments/statement.ts";
+import { listMonths, openStatement, printStatement } from "../../src/payments/statement.ts";
 import { createNoteReader } from "../../src/payments/transfer-notes.ts";
 import { findSubscription, listGrants } from "../../src/plans/reads.ts";
 import type { TempStorage } from "../accounts/temp-storage.ts";

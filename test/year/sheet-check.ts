@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
+import type { Month } from "../../src/domain/month.ts";
 import { readMonthSheet } from "../../src/payments/month-sheet.ts";
-import type { Month } from "../../src/payments/statement.ts";
 import type { TempStorage } from "../accounts/temp-storage.ts";
 import type { AccountYear } from "./account-year.ts";
 import type { ReckonedLine } from "./wallet-book.ts";

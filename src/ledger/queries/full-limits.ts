@@ -1,3 +1,4 @@
+import { chunksOf } from "../../domain/chunks.ts";
 import { isCalendar, periodStart, windowMs } from "../../domain/period.ts";
 import { counterIdOf } from "../core/spender.ts";
 import { bindingStart, startsAround } from "../core/window.ts";
@@ -30,9 +31,8 @@ export function createFullLimitsRead(run: RunQuery, dialect: Dialect, now: () =>
     const end = await findPieceEnd(source, after, last);
     const touched = await readTouched(source, after, end);
     const limits: SpendLimitUsage[] = [];
-    for (let from = 0; from < touched.length; from += COUNTERS_MAX) {
-      const rows = await readCounters(source, touched.slice(from, from + COUNTERS_MAX), percent);
-      for (const row of rows) {
+    for (const some of chunksOf(touched, COUNTERS_MAX)) {
+      for (const row of await readCounters(source, some, percent)) {
         const limit = readFull(row, percent, now());
         if (limit) limits.push(limit);
       }

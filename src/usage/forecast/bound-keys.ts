@@ -3,6 +3,7 @@ import { findAuthorNames } from "../../accounts/find-items.ts";
 import { type ApiKey, stateOfKey } from "../../accounts/keys/key.ts";
 import type { SpendingLimit } from "../../accounts/spending-limits.ts";
 import type { Database } from "../../db/database.ts";
+import { chunksOf } from "../../domain/chunks.ts";
 import { isCalendar, periodEnd } from "../../domain/period.ts";
 import { limiterOf } from "../../gateway/admit.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
@@ -121,8 +122,8 @@ async function readMemberTemplates(
   if (!limits.some(({ each }) => each === "member")) return [];
   const authors = [...new Set(keys.flatMap(({ createdBy }) => createdBy ?? []))];
   const counted: SpendLimitUsage[] = [];
-  for (let from = 0; from < authors.length; from += SCOPES_OF_READ) {
-    const scopes = authors.slice(from, from + SCOPES_OF_READ).map((id) => ({ kind: "member", id }) as const);
+  for (const some of chunksOf(authors, SCOPES_OF_READ)) {
+    const scopes = some.map((id) => ({ kind: "member", id }) as const);
     const bound = await ledger.spendLimits(accountId, NO_KEY, scopes);
     counted.push(...bound.filter(({ each, subject }) => each === "member" && subject !== undefined));
   }

@@ -1,5 +1,5 @@
 import type { Scope } from "../../../src/domain/scope.ts";
-import type { LedgerReads, Receipt, UsageQuery } from "../../../src/ledger/records.ts";
+import { type LedgerReads, pagesOf, type Receipt, type UsageQuery } from "../../../src/ledger/records.ts";
 import {
   HISTOGRAM_BOUNDS_MS,
   type UsageDimension,
@@ -11,12 +11,8 @@ const HOUR_MS = 3_600_000;
 /** Reads every receipt of a wallet. */
 export async function readAll(reads: LedgerReads, walletId: string | undefined): Promise<readonly Receipt[]> {
   const all: Receipt[] = [];
-  let token: string | undefined;
-  do {
-    const page = await reads.receipts({ walletId }, { size: 1_000, token });
-    all.push(...page.items);
-    token = page.nextToken;
-  } while (token !== undefined);
+  for await (const page of pagesOf((token) => reads.receipts({ walletId }, { size: 1_000, token })))
+    all.push(...page);
   return all;
 }
 

@@ -1,5 +1,5 @@
 import type { LocalLedger } from "../../../src/ledger/engine/local.ts";
-import type { Balances, Credit } from "../../../src/ledger/records.ts";
+import { type Balances, type Credit, pagesOf } from "../../../src/ledger/records.ts";
 import { Violation } from "../model.ts";
 import type { World } from "../world.ts";
 
@@ -62,12 +62,8 @@ function requireSums(walletId: string, { available, held }: Balances, credits: r
 
 async function readCredits(ledger: LocalLedger, walletId: string): Promise<readonly Credit[]> {
   const found: Credit[] = [];
-  let token: string | undefined;
-  do {
-    const { items, nextToken } = await ledger.credits(walletId, { size: 100, token });
-    found.push(...items);
-    token = nextToken;
-  } while (token !== undefined);
+  for await (const page of pagesOf((token) => ledger.credits(walletId, { size: 100, token })))
+    found.push(...page);
   return found;
 }
 

@@ -1,5 +1,6 @@
 import { Elysia, t } from "elysia";
 import { findAccount } from "../../../accounts/accounts.ts";
+import { readMonth } from "../../../domain/month.ts";
 import { GatewayError } from "../../../errors.ts";
 import { chooseAtRisk, findAtRisk, printAtRisk } from "../../../figures/at-risk.ts";
 import { createFigures } from "../../../figures/figures.ts";
@@ -8,7 +9,6 @@ import { RISKS } from "../../../figures/risks.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
 import { readMonthSheet } from "../../../payments/month-sheet.ts";
 import { printMonthSheet, printSheetCsv } from "../../../payments/print-sheet.ts";
-import { readMonth } from "../../../payments/statement.ts";
 import type { ConsoleSettings } from "../console-parts.ts";
 import { createGuard, type GuardParts } from "../guard.ts";
 import { id, oneOf, time, usd } from "../shapes.ts";

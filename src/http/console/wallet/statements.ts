@@ -1,11 +1,12 @@
 import { Elysia, t } from "elysia";
 import type { Account } from "../../../accounts/accounts.ts";
 import { printUsd } from "../../../domain/money.ts";
+import { type Month, readMonth } from "../../../domain/month.ts";
 import type { Ledger } from "../../../ledger/ledger.ts";
 import { printChargeback, printChargebackCsv, readChargeback } from "../../../payments/chargeback.ts";
 import { readMonthSheet } from "../../../payments/month-sheet.ts";
 import { printMonthSheet, printSheetCsv } from "../../../payments/print-sheet.ts";
-import { listMonths, type Month, type MonthSummary, readMonth } from "../../../payments/statement.ts";
+import { listMonths, type MonthSummary } from "../../../payments/statement.ts";
 import { readStatementDigest, statementLines } from "../../../payments/statement-digest.ts";
 import type { ConsoleSettings } from "../console-parts.ts";
 import { createGuard, type GuardParts } from "../guard.ts";
