@@ -20,7 +20,7 @@ import type { StripeSettings } from "../payments/stripe-library.ts";
 import { startPaymentSweep } from "../payments/sweep.ts";
 import { startReconciliation } from "../plans/billing/reconcile.ts";
 import { startPlanPasses } from "../plans/pass.ts";
-import { loadPart } from "../program-files.ts";
+import { loadPart, programFile } from "../program-files.ts";
 import { createMasterKeys } from "../recordings/sealing.ts";
 import { createProviderPage } from "../setup/provider-page.ts";
 import type { ReadBackground } from "../telemetry/background-metrics.ts";
@@ -28,7 +28,7 @@ import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { createAuditJob } from "./audit-job.ts";
 import { type ConsoleBuilder, createConsoleBuilder } from "./console-build.ts";
-import { createConsoleInside } from "./console-inside.ts";
+import { readBuild } from "./console-cache.ts";
 import { startMails, startNotices } from "./start-deliveries.ts";
 import { createPeople, startAccountSweep, startRecordingSweep, startSessionSweep } from "./start-people.ts";
 
@@ -233,4 +233,13 @@ function readSettings(
 /** Says so also of later values: a rotated secret is never empty. */
 function hasBothSecrets(stripe: Config["console"]["stripe"]): stripe is StripeSettings {
   return Boolean(stripe.secretKey && stripe.webhookSecret);
+}
+
+/** Serves the pages that this executable was built with: there is nothing left to build, mark or delete. */
+function createConsoleInside(): ConsoleBuilder {
+  const reading = readBuild(programFile("console"));
+  return {
+    current: async () => (await reading) ?? "failed",
+    close: async () => undefined,
+  };
 }

@@ -5,11 +5,11 @@ import { DAY_MS, HOUR_MS } from "../domain/id-time.ts";
 import { printUsd } from "../domain/money.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { PAGE_SIZE_MAX, pagesOf, type WalletSummary } from "../ledger/records.ts";
+import { isLive, readLived } from "../plans/reads.ts";
 import { nextAtMsOf, type Subscription } from "../plans/subscription.ts";
 import { printTime } from "../time.ts";
 import { RATE_DAYS, RISKS, type Risk, type RiskKind, risksOf } from "./risks.ts";
 import { NO_SPENDING, readSpending } from "./spending.ts";
-import { isLive, readSubscriptions } from "./subscribers.ts";
 
 export interface RiskParts {
   readonly database: Database;
@@ -49,7 +49,7 @@ export async function findAtRisk(parts: RiskParts): Promise<AtRisk> {
   const nowMs = parts.now();
   const [wallets, subscriptions, autoTopUps] = await Promise.all([
     readWallets(parts.ledger, nowMs + RATE_DAYS * DAY_MS),
-    readSubscriptions(parts.database, nowMs),
+    readLived(parts.database, nowMs),
     readAutoTopUps(parts.database),
   ]);
   const live = new Map(subscriptions.filter(isLive).map((each) => [each.accountId, each]));

@@ -2,14 +2,15 @@
 
 import type { Database } from "../db/database.ts";
 import { CREDIT_SOURCES } from "../domain/credit.ts";
+import { DAY_MS } from "../domain/id-time.ts";
 import { type Nanos, printUsd } from "../domain/money.ts";
-import { monthOf } from "../domain/month.ts";
+import { type Month, monthOf } from "../domain/month.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import type { CreditTotal } from "../ledger/records.ts";
+import { isLive, readLived } from "../plans/reads.ts";
 import { printTime } from "../time.ts";
-import { type CreditMonth, createCreditMonths } from "./credit-months.ts";
 import { marginOf, type PlanMargin, readMargins } from "./margins.ts";
 import { type PlanRevenue, revenueAt, revenueByPlan } from "./revenue.ts";
-import { isLive, readSubscriptions } from "./subscribers.ts";
 
 /** Months that are shown, with the running one. */
 const MONTHS = 6;
@@ -28,7 +29,7 @@ export function createFigures(parts: FigureParts) {
     async read() {
       const nowMs = parts.now();
       const months = Array.from({ length: MONTHS }, (_, back) => monthOf(nowMs, back));
-      const subscriptions = await readSubscriptions(parts.database, months.at(-1)?.fromMs ?? nowMs);
+      const subscriptions = await readLived(parts.database, months.at(-1)?.fromMs ?? nowMs);
       const live = subscriptions.filter(isLive);
       const [creditMonths, margins] = await Promise.all([
         credits.read(months, nowMs),
@@ -83,5 +84,34 @@ function printMargin(line: PlanMargin) {
     costed_usd: printUsd(line.costed),
     upstream_cost_usd: printUsd(line.upstreamCost),
     margin_usd: printUsd(marginOf(line)),
+  };
+}
+
+/** What was granted and what expired in a month, by source. */
+interface CreditMonth {
+  readonly month: Month;
+  readonly totals: readonly CreditTotal[];
+}
+
+/** Transfers of a month may come so late, where clocks of processes differ. */
+const SETTLED_MS = 3 * DAY_MS;
+
+type CreditReads = Pick<Ledger, "creditTotals">;
+
+/** Reads months. Those that are over for 3 days never change, and are read once. */
+function createCreditMonths({ ledger }: { readonly ledger: CreditReads }) {
+  const kept = new Map<string, readonly CreditTotal[]>();
+  const read = async (month: Month, nowMs: number): Promise<CreditMonth> => {
+    const known = kept.get(month.name);
+    if (known) return { month, totals: known };
+    const totals = await ledger.creditTotals({ fromMs: month.fromMs, toMs: month.toMs });
+    if (nowMs >= month.toMs + SETTLED_MS) kept.set(month.name, totals);
+    return { month, totals };
+  };
+  return {
+    async read(months: readonly Month[], nowMs: number): Promise<readonly CreditMonth[]> {
+      for (const name of kept.keys()) if (!months.some((month) => month.name === name)) kept.delete(name);
+      return Promise.all(months.map((month) => read(month, nowMs)));
+    },
   };
 }

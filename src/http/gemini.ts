@@ -1,14 +1,15 @@
 import { GatewayError } from "../errors.ts";
 import { countTokens } from "../gateway/count-tokens.ts";
 import { runRequest } from "../gateway/run-request.ts";
-import type { EmbedMethod } from "../wire/google-gemini/embeddings.ts";
+import { asArrayFormat, printElements } from "../wire/google-gemini/array-stream.ts";
+import { type EmbedMethod, printEmbedAnswer } from "../wire/google-gemini/embeddings.ts";
 import { googleGemini } from "../wire/google-gemini/format.ts";
 import { WIRES } from "../wire/registry.ts";
 import { addTarget, readEmbedBody, unwrapCountBody } from "./gemini-bodies.ts";
-import { createArrayReply, createEmbedReply } from "./gemini-replies.ts";
 import type { HttpParts } from "./http-parts.ts";
 import { pathOf, queryOf } from "./identity.ts";
 import { answerModel, type ModelRoute } from "./inference.ts";
+import { createReply, type HttpReply, type ReplyOptions } from "./reply.ts";
 import type { Handle } from "./routes.ts";
 
 /** The paths below which a method of a model is called: `{model}:{method}`. */
@@ -104,4 +105,50 @@ export function rejectKeyInUrl(request: Request): void {
 
 function refuseKey(): Promise<never> {
   return Promise.reject(new GatewayError("key_in_url"));
+}
+
+const ARRAY_FORMAT = asArrayFormat(googleGemini);
+
+/** Creates the reply of a stream that is one JSON array instead of events. */
+function createArrayReply(options: ReplyOptions): HttpReply {
+  const reply = createReply({ ...options, wire: ARRAY_FORMAT, streamType: "application/json" });
+  let isFirst = true;
+  const print = (events: string): string => {
+    const elements = printElements(events, isFirst);
+    if (elements !== "") isFirst = false;
+    return elements;
+  };
+  return withOutput(reply, {
+    write: (events) => reply.write(print(events)),
+    end(events) {
+      const elements = print(events);
+      reply.end(isFirst ? "[]" : `${elements}]`);
+    },
+  });
+}
+
+/** Creates the reply with embeddings, whose answer comes in OpenAI's form. Its errors are in Google's envelope. */
+function createEmbedReply(options: ReplyOptions, method: EmbedMethod): HttpReply {
+  const reply = createReply({ ...options, wire: googleGemini });
+  return withOutput(reply, {
+    write: (text) => reply.write(text),
+    // The end of a request whose client is gone has no answer.
+    end: (text) => reply.end(text === "" ? text : printEmbedAnswer(text, method)),
+  });
+}
+
+/** Returns a reply whose output is printed in another way. */
+function withOutput(reply: HttpReply, output: Pick<HttpReply, "write" | "end">): HttpReply {
+  return {
+    signal: reply.signal,
+    response: reply.response,
+    get status() {
+      return reply.status;
+    },
+    setHeaders: (headers) => reply.setHeaders(headers),
+    expectStream: (model) => reply.expectStream(model),
+    beginStream: () => reply.beginStream(),
+    fail: (thrown) => reply.fail(thrown),
+    ...output,
+  };
 }

@@ -1,7 +1,6 @@
 // The face of Stripe: its pages, its signed events, saved cards and past payments.
 import type { Nanos } from "../domain/money.ts";
 import { GatewayError } from "../errors.ts";
-import type { PaymentProvider } from "./provider.ts";
 import { createPlanBilling, type PlanBilling } from "./stripe-billing.ts";
 import { createSavedCards, type SavedCards } from "./stripe-cards.ts";
 import { METADATA, readStripeEvent, type StripeEvent } from "./stripe-events.ts";
@@ -13,7 +12,7 @@ import {
   type Stripe,
   type StripeSettings,
 } from "./stripe-library.ts";
-import { createPaymentRecords, type PaymentRecords, type StripeRefund } from "./stripe-records.ts";
+import { createPaymentRecords, type PaymentRecords } from "./stripe-records.ts";
 
 /** What a page of Stripe asks for. */
 export interface CheckoutOrder {
@@ -48,12 +47,7 @@ export interface StripeClient {
 }
 
 /** Everything that is asked of Stripe. */
-export interface FullStripe
-  extends StripeClient,
-    SavedCards,
-    PaymentRecords,
-    PlanBilling,
-    PaymentProvider<CheckoutOrder, CheckoutPage, StripeEvent, StripeRefund> {}
+export interface FullStripe extends StripeClient, SavedCards, PaymentRecords, PlanBilling {}
 
 interface SignedEvent {
   readonly body: Uint8Array;

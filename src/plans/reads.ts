@@ -1,4 +1,4 @@
-import { and, desc, eq, isNull, lt } from "drizzle-orm";
+import { and, desc, eq, gt, isNull, lt, or } from "drizzle-orm";
 import type { Database, Db } from "../db/database.ts";
 import { type Grant, readGrant, readSubscription, type Subscription } from "./subscription.ts";
 
@@ -17,9 +17,24 @@ export async function findLive(
   accountId: string,
   tx: Db = db,
 ): Promise<Subscription | undefined> {
-  const isLive = and(eq(subscriptions.accountId, accountId), isNull(subscriptions.endedAtMs));
-  const [row] = await tx.select().from(subscriptions).where(isLive);
+  const isOwn = and(eq(subscriptions.accountId, accountId), isNull(subscriptions.endedAtMs));
+  const [row] = await tx.select().from(subscriptions).where(isOwn);
   return row && readSubscription(row);
+}
+
+/** Reads the subscriptions that live, and those that have ended since a time. */
+export async function readLived(
+  { db, tables: { subscriptions } }: Database,
+  sinceMs: number,
+): Promise<readonly Subscription[]> {
+  const { endedAtMs } = subscriptions;
+  const lives = or(isNull(endedAtMs), gt(endedAtMs, sinceMs));
+  return (await db.select().from(subscriptions).where(lives)).map(readSubscription);
+}
+
+/** Whether a subscription has not ended. */
+export function isLive({ endedAtMs }: Subscription): boolean {
+  return endedAtMs === undefined;
 }
 
 interface SubscriptionFilter {

@@ -1,19 +1,20 @@
+import type { TierDemand } from "../../domain/tiers.ts";
 import { GatewayError } from "../../errors.ts";
 import { type Edits, editMembers, type ValueEdit } from "../json/edit.ts";
-import { isSet } from "../json/read.ts";
+import { isSet, type JsonObject, readArray } from "../json/read.ts";
 import type { JsonMeasure } from "../json/scan.ts";
 import type { ModelRequest, UpstreamRequestOptions } from "../model-request.ts";
 import { inputSizeOf, promptTextOf } from "../prompt-size.ts";
 import { CHOICES_MAX } from "../reply-part.ts";
 import { parseBody, readBudget, readFlag, reject, requireModel } from "../request-body.ts";
 import { needsOf } from "../request-needs.ts";
-import { createUnpricedRule } from "../unpriced-fields.ts";
+import { readServiceTier } from "../tiers.ts";
+import { createUnpricedRule, rejectUnpricedField } from "../unpriced-fields.ts";
 import { dropForeignSignatures } from "./carried-reasoning.ts";
 import { readChatRequest } from "./ingress/read-request.ts";
 import { isDetailed, sizeOfPrompt } from "./input-size.ts";
-import { GENERATION, join, REQUEST, readInteger, readMember, THINKING } from "./names.ts";
+import { GENERATION, join, type Members, REQUEST, readInteger, readMember, THINKING } from "./names.ts";
 import { readToolDemands } from "./tools.ts";
-import { readTier, rejectUnpriced } from "./unpriced.ts";
 
 const UNPRICED_RULE = createUnpricedRule(new Set(), ["service_tier"]);
 const FIELDS = new Set(["model", "stream", ...UNPRICED_RULE.names]);
@@ -124,4 +125,45 @@ function editEither(names: readonly string[], edit: (value: string | undefined) 
     return edit(value);
   };
   return Object.fromEntries(names.map((name) => [name, editOnce]));
+}
+
+type RequestMembers = ReturnType<(typeof REQUEST)["read"]>;
+
+/**
+ * Rejects what no price of tokens holds, and what is stored at the provider. Throws `unpriced_field` or
+ * `nothing_stored` with the path of the member.
+ */
+function rejectUnpriced(body: RequestMembers, keys: JsonObject): void {
+  if (isSet(body.cachedContent)) throw new GatewayError("nothing_stored", { path: "cachedContent" });
+  const path = REQUEST.spellingOf(keys, "generationConfig");
+  const config = readMember(body.generationConfig, path);
+  if (config) rejectGeneration(GENERATION.read(config, path), path);
+}
+
+/**
+ * Reads the tier that a body asks for, by the names of the Gemini API; `undefined` for the standard one. Throws
+ * `unpriced_field` for an unknown name.
+ *
+ * @see https://ai.google.dev/gemini-api/docs/priority-inference
+ */
+function readTier(tier: unknown, path: string): TierDemand | undefined {
+  if (!isSet(tier)) return undefined;
+  if (typeof tier !== "string") rejectUnpricedField(path);
+  const name = tier.toLowerCase().replace(/^service_tier_/, "");
+  const demand = name === "unspecified" ? undefined : readServiceTier({ service_tier: name });
+  return demand && { ...demand, path };
+}
+
+/** Members by which Vertex AI chooses another model. */
+const ROUTERS = ["routingConfig", "modelSelectionConfig", "modelConfig"] as const;
+
+function rejectGeneration(
+  config: Members<(typeof ROUTERS)[number] | "responseModalities" | "serviceTier">,
+  path: string,
+) {
+  if (isSet(config.serviceTier)) rejectUnpricedField(join(path, "serviceTier"));
+  for (const name of ROUTERS) if (isSet(config[name])) rejectUnpricedField(join(path, name));
+  const { responseModalities: modalities } = config;
+  const list = isSet(modalities) && !Array.isArray(modalities) ? [modalities] : readArray(modalities);
+  if (list.some((modality) => modality !== "TEXT")) rejectUnpricedField(join(path, "responseModalities"));
 }
