@@ -83,7 +83,7 @@ export function createParts(
   const bodies = createBodies(cooperativeYield);
   const clock = () => platform.monotonicMs();
   const timer = new SharedTimer(clock);
-  const recorders = startRecorders(config, { database, log, requests });
+  const recorders = startRecorders(config, { database, log, metrics });
   const shutdown = new Shutdown();
   const readLive = createSettingsReader(config, { metrics, traces, log, clock, createPost });
   let latest: LiveConfig = config;

@@ -43,7 +43,7 @@ interface Foundation {
   /** Origin of the listening server. */
   url(): string;
   readonly background: ReadBackground;
-  readonly metrics: Pick<Metrics, "upstream" | "signIns" | "plans">;
+  readonly metrics: Pick<Metrics, "upstream" | "signIns" | "plans" | "recordings">;
   readonly log: Log;
 }
 
@@ -85,7 +85,7 @@ export function startConsole(config: Config, foundation: Foundation): RunningCon
     ...startStripeJobs(parts),
     startPlanPasses({ ...parts, metrics: foundation.metrics.plans }),
     startSessionSweep(parts),
-    startRecordingSweep({ ...parts, bounds: config.recordings }),
+    startRecordingSweep({ ...parts, bounds: config.recordings, metrics: foundation.metrics.recordings }),
     ...(mailServer ? [mailServer] : []),
   ];
   const close = async () => {

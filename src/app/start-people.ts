@@ -20,6 +20,7 @@ import type { ConsoleSettings } from "../http/console/console-parts.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { type RecordingBounds, sweepRecordings } from "../recordings/store.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
+import type { RecordingMetrics } from "../telemetry/recording-metrics.ts";
 import { repeat } from "../time.ts";
 
 interface PeopleFoundation {
@@ -85,12 +86,16 @@ const RECORDING_SWEEP_MS = 60_000;
 export function startRecordingSweep({
   database,
   bounds,
+  metrics,
   log,
   now,
-}: Pick<PeopleFoundation, "database" | "log" | "now"> & { readonly bounds: RecordingBounds }) {
+}: Pick<PeopleFoundation, "database" | "log" | "now"> & {
+  readonly bounds: RecordingBounds;
+  readonly metrics: RecordingMetrics;
+}) {
   return repeat({
     everyMs: RECORDING_SWEEP_MS,
-    run: () => sweepRecordings(database, { bounds, nowMs: now() }),
+    run: () => sweepRecordings(database, { bounds, metrics, nowMs: now() }),
     onFault: (fault) => log.error(describeFault(fault), "recording sweep failed"),
     beginsNow: true,
   });

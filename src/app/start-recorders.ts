@@ -4,25 +4,26 @@ import { createRecorder } from "../recordings/recorder.ts";
 import { createMasterKeys } from "../recordings/sealing.ts";
 import { startRefusalRecorder } from "../refusals/recorder.ts";
 import type { Log } from "../telemetry/log.ts";
+import type { RecordingMetrics } from "../telemetry/recording-metrics.ts";
 import type { RequestMetrics } from "../telemetry/request-metrics.ts";
 import { RouteHours } from "../usage/route-hours.ts";
 
 interface Foundation {
   readonly database: Database;
   readonly log: Log;
-  readonly requests: RequestMetrics;
+  readonly metrics: { readonly requests: RequestMetrics; readonly recordings: RecordingMetrics };
 }
 
 /** Starts what keeps facts of requests in the database: counts, refusals, and bodies of keys that say so. */
 export function startRecorders(
   { recordings: bounds, console }: Config,
-  { database, log, requests }: Foundation,
+  { database, log, metrics: { requests, recordings: metrics } }: Foundation,
 ) {
   const refusals = startRefusalRecorder({ database, log });
   const routeHours = new RouteHours({ database, log });
   // Its keys follow the file that has them.
   const masterKeys = createMasterKeys(() => console.recordingKeys);
-  const recorder = createRecorder({ database, log, bounds, masterKeys });
+  const recorder = createRecorder({ database, log, bounds, masterKeys, metrics });
   const ended: RequestMetrics["ended"] = (request) => {
     requests.ended(request);
     routeHours.requestEnded(request);

@@ -1,7 +1,9 @@
 import type { Database } from "../db/database.ts";
 import { bytesOf } from "../domain/byte-blocks.ts";
+import { isAhead } from "../domain/recording-rules.ts";
 import { platform } from "../platform.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
+import type { RecordingMetrics, RecordingResult as Result } from "../telemetry/recording-metrics.ts";
 import { waitAtMost } from "../time.ts";
 import { createWorkerQueue } from "../workers/worker-queue.ts";
 import type { RecordedRequest, Recorder, Recording } from "./recording.ts";
@@ -28,6 +30,7 @@ interface RecorderOptions {
   /** The keys of the operator: the first one encrypts. Without any, nothing is recorded. */
   masterKeys(): readonly MasterKey[];
   readonly bounds: RecordingBounds;
+  readonly metrics?: RecordingMetrics | undefined;
   /** Unix milliseconds. */
   readonly now?: () => number;
   /** Default: 64 MiB. */
@@ -50,7 +53,7 @@ export function createRecorder(options: RecorderOptions): RunningRecorder {
 }
 
 /** Why a recording was lost. */
-type Loss = "memory" | "worker" | "database";
+type Loss = Extract<Result, "memory" | "worker" | "database">;
 
 class QueueRecorder implements RunningRecorder {
   readonly #options: RecorderOptions;
@@ -77,7 +80,7 @@ class QueueRecorder implements RunningRecorder {
 
   begin(request: RecordedRequest): Recording | undefined {
     const nowMs = this.#now();
-    const [master] = request.rules.untilMs > nowMs ? this.#options.masterKeys() : [];
+    const [master] = isAhead(request.rules.untilMs, nowMs) ? this.#options.masterKeys() : [];
     if (!master) return undefined;
     const bytes = Math.min(bytesOf(request.blocks), REQUEST_BYTES_MAX);
     if (!this.#memory.tryTake(request.accountId, bytes)) {
@@ -133,15 +136,20 @@ class QueueRecorder implements RunningRecorder {
     const { requestId, accountId, keyId, rules } = request;
     const times = { createdAtMs: beganAtMs, expiresAtMs };
     const row = { requestId, accountId, keyId, masterId: master.id, ...times, sealed };
-    const { database, bounds } = this.#options;
+    const { database, bounds, metrics } = this.#options;
     try {
-      await writeRecording({ database, bounds, nowMs: this.#now() }, { ...row, salt: rules.salt });
+      const parts = { database, bounds, nowMs: this.#now() };
+      const { result, bytes, dropped } = await writeRecording(parts, { ...row, salt: rules.salt });
+      if (result === "stored") metrics?.stored(bytes);
+      else metrics?.recorded(result);
+      metrics?.deleted("room", dropped);
     } catch (fault) {
       this.#lose("database", fault);
     }
   }
 
   #lose(loss: Loss, fault?: unknown): void {
+    this.#options.metrics?.recorded(loss);
     this.#lost.set(loss, (this.#lost.get(loss) ?? 0) + 1);
     const now = platform.monotonicMs();
     if (now - this.#reportedAt < REPORT_EVERY_MS) return;

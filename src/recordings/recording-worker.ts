@@ -71,15 +71,36 @@ async function readContent(job: RecordingJob): Promise<RecordingContent> {
   };
 }
 
+/**
+ * Members that spell a text out, token by token or word by word: no rule finds what is split between two of them. Those
+ * of transcripts have times as well.
+ */
+const SPELLED = ["logprobs", "logprobsResult", "words", "segments"];
+const HAS_SPELLED = /"(?:logprobs(?:Result)?|words|segments)"\s*:\s*[[{]\s*[^\s\]}]/;
+
+function withoutSpelled(name: string, value: unknown): unknown {
+  return SPELLED.includes(name) && typeof value === "object" ? null : value;
+}
+
+/** Returns a whole answer without them; `undefined` for one that has some and cannot be read. */
+function readWhole(answer: string): string | undefined {
+  if (!HAS_SPELLED.test(answer)) return answer;
+  try {
+    return JSON.stringify(JSON.parse(answer), withoutSpelled);
+  } catch {
+    return undefined;
+  }
+}
+
 function readAnswer(
   { surface, answer, answerChars, isAnswerCut }: RecordingJob,
   redactor: Redactor,
   charsMax: number,
 ): KeptBody | undefined {
   const isWhole = answer === "" || /^\s*[[{"]/.test(answer);
-  const assembled = isWhole ? undefined : assembleStream(surface, answer);
-  if (!isWhole && assembled === undefined) return undefined;
-  const { text, isCut } = redactor.redactJson(isWhole ? answer : JSON.stringify(assembled), charsMax);
+  const sent = isWhole ? readWhole(answer) : JSON.stringify(assembleStream(surface, answer), withoutSpelled);
+  if (sent === undefined) return undefined;
+  const { text, isCut } = redactor.redactJson(sent, charsMax);
   return { text, length: answerChars, isCut: isCut || isAnswerCut };
 }
 

@@ -14,6 +14,8 @@ export interface Redacted {
 /** Characters of text in base64 that are a file and no word. */
 const BASE64_CHARS_MIN = 512;
 const WORD = /[A-Za-z0-9+/_=-]+/g;
+/** Base64 in lines of a mail or a certificate. */
+const LINES = /(?:[A-Za-z0-9+/_=-]{60,76}\r?\n){6,}[A-Za-z0-9+/_=-]*/g;
 const DATA_URL = /data:([\w.+-]{1,64}\/[\w.+-]{1,64})((?:;[\w.=-]{1,64}){0,4});base64,[A-Za-z0-9+/_=-]*/g;
 /** Beginnings of files in base64, with their types. */
 const TYPES: Readonly<Record<string, string>> = {
@@ -38,6 +40,8 @@ export class Redactor {
   /** How many pieces were taken out, files not included. */
   count = 0;
   readonly #rules: RedactionRules;
+  /** Whether marks made a text longer than what is kept. */
+  #isCut = false;
 
   constructor(rules: RedactionRules) {
     this.#rules = rules;
@@ -51,10 +55,11 @@ export class Redactor {
     let printed = "";
     let from = 0;
     let isCut = false;
+    this.#isCut = false;
     while (from < text.length && printed.length <= charsMax) {
       const begin = text.indexOf('"', from);
       const end = begin < 0 ? text.length : endOfString(text, begin + 1);
-      printed += this.#redactBare(text.slice(from, begin < 0 ? end : begin));
+      printed += this.#redactBare(text.slice(from, begin < 0 ? end : begin), charsMax);
       if (begin >= 0) {
         const literal = this.#redactLiteral(text.slice(begin, end), end <= text.length, charsMax);
         printed += literal.text;
@@ -64,28 +69,37 @@ export class Redactor {
     }
     return {
       text: printed.slice(0, charsMax),
-      isCut: isCut || from < text.length || printed.length > charsMax,
+      isCut: isCut || this.#isCut || from < text.length || printed.length > charsMax,
     };
   }
 
-  /** Redacts the value of a string. */
-  redactText(text: string): string {
+  /** Redacts the value of a string. It is cut after each rule: one would otherwise lengthen the marks of the one before. */
+  redactText(text: string, charsMax: number): string {
     const { patterns, expressions } = this.#rules;
     const onMatch = () => {
       this.count += 1;
     };
     let redacted = text;
     for (const name of PATTERN_NAMES)
-      if (patterns.includes(name)) redacted = PATTERNS[name](redacted, `[redacted: ${name}]`, onMatch);
+      if (patterns.includes(name))
+        redacted = this.#cut(PATTERNS[name](redacted, `[redacted: ${name}]`, onMatch), charsMax);
     for (const [index, expression] of expressions.entries()) {
-      redacted = replaceMatches(redacted, expression, `[redacted: rule ${index + 1}]`, onMatch);
+      const mark = `[redacted: rule ${index + 1}]`;
+      redacted = this.#cut(replaceMatches(redacted, expression, mark, onMatch), charsMax);
     }
     return redacted;
   }
 
-  #redactBare(text: string): string {
+  /** What a cut leaves at the end may be half of something to redact. */
+  #cut(text: string, charsMax: number): string {
+    if (text.length <= charsMax) return text;
+    this.#isCut = true;
+    return text.slice(0, Math.max(0, charsMax - LOOSE_CHARS));
+  }
+
+  #redactBare(text: string, charsMax: number): string {
     return text.replace(NUMBER, (number) => {
-      const redacted = this.redactText(number);
+      const redacted = this.redactText(number, charsMax);
       return redacted === number ? number : JSON.stringify(redacted);
     });
   }
@@ -97,7 +111,7 @@ export class Redactor {
     const kept = this.#rules.keepsMedia ? value : dropMedia(value);
     const isCut = !isWhole || kept.length > charsMax;
     const looked = kept.length > charsMax ? kept.slice(0, Math.max(0, charsMax - LOOSE_CHARS)) : kept;
-    const redacted = this.redactText(looked);
+    const redacted = this.redactText(looked, charsMax);
     return { text: isWhole && redacted === value ? literal : JSON.stringify(redacted), isCut };
   }
 }
@@ -132,9 +146,10 @@ export function dropMedia(text: string): string {
     DATA_URL,
     (url, type: string) => `[${type}, ${url.length - url.indexOf(",") - 1} characters of base64]`,
   );
-  return withoutUrls.replace(WORD, (word) =>
-    word.length < BASE64_CHARS_MIN ? word : `[${typeOf(word)}${word.length} characters of base64]`,
-  );
+  const name = (word: string) => `[${typeOf(word)}${word.length} characters of base64]`;
+  return withoutUrls
+    .replace(LINES, (lines) => name(lines.replace(/\s/g, "")))
+    .replace(WORD, (word) => (word.length < BASE64_CHARS_MIN ? word : name(word)));
 }
 
 function typeOf(base64: string): string {

@@ -1,11 +1,13 @@
-import { and, asc, count, eq, gt, inArray, lte, sql, sum } from "drizzle-orm";
+import { and, asc, between, count, eq, gt, inArray, lte, or, sql, sum } from "drizzle-orm";
 import type { Database, Db } from "../db/database.ts";
+import { isAhead, latestEndMs } from "../domain/recording-rules.ts";
+import type { RecordingMetrics, RecordingResult } from "../telemetry/recording-metrics.ts";
 
 /** How many bytes of recordings a database keeps. */
 export interface RecordingBounds {
   /** Of each account. */
   readonly accountBytes: number;
-  /** Of all accounts: with more accounts than fit, each has an equal share. */
+  /** Of all accounts: where they have more, those with most share equally what the others leave. */
   readonly totalBytes: number;
 }
 
@@ -32,14 +34,21 @@ const ROWS_PER_STEP = 50;
 /** What a row costs beside its text. */
 const ROW_BYTES = 256;
 
+/** What came of a recording, how large it is, and how many older ones made room for it. */
+interface Written {
+  readonly result: Extract<RecordingResult, "stored" | "stopped" | "size">;
+  readonly bytes: number;
+  readonly dropped: number;
+}
+
 /**
  * Stores a recording, unless its key was revoked, records no more, or had its recordings deleted since. Deletes the
- * oldest ones of its account above the bound. Returns whether it is stored.
+ * oldest ones of its account above the bound.
  */
 export async function writeRecording(
   { database, bounds, nowMs }: WriteParts,
   { salt, ...row }: StoredRecording & { readonly salt: string },
-): Promise<boolean> {
+): Promise<Written> {
   const { transact, tables } = database;
   const bytes = row.sealed.length + ROW_BYTES;
   return transact(async (tx) => {
@@ -49,24 +58,38 @@ export async function writeRecording(
     const { recording, revokedAtMs } = tables.apiKeys;
     const [key] = await tx.select({ recording, revokedAtMs }).from(tables.apiKeys).where(isKey);
     const rules = key?.revokedAtMs === null ? key.recording : null;
-    if (!rules || rules.salt !== salt || rules.untilMs <= nowMs) return false;
-    const max = Math.min(bounds.accountBytes, await shareOf(database, tx, bounds));
-    if (bytes > max) return false;
-    await dropOldest(database, tx, { accountId: row.accountId, bytes: held + bytes - max });
+    if (rules?.salt !== salt || !isAhead(rules.untilMs, nowMs))
+      return { result: "stopped", bytes, dropped: 0 };
+    const max = Math.min(bounds.accountBytes, await shareOf(database, tx, { ...bounds, added: bytes }));
+    if (bytes > max) return { result: "size", bytes, dropped: 0 };
+    const dropped = await dropOldest(database, tx, { accountId: row.accountId, bytes: held + bytes - max });
     await tx.insert(tables.recordings).values({ ...row, bytes });
     await addBytes(database, tx, row.accountId, bytes);
-    return true;
+    return { result: "stored", bytes, dropped };
   });
 }
 
-/** Returns what one account may keep of all bytes. */
-async function shareOf({ tables }: Database, tx: Db, { totalBytes }: RecordingBounds): Promise<number> {
-  const { recordingBytes } = tables;
-  const [row] = await tx
-    .select({ accounts: count() })
-    .from(recordingBytes)
-    .where(gt(recordingBytes.bytes, 0));
-  return Math.floor(totalBytes / Math.max(1, row?.accounts ?? 1));
+interface Share {
+  readonly totalBytes: number;
+  /** What is about to be added. */
+  readonly added?: number;
+}
+
+/**
+ * Returns what one account may keep of all bytes: all of them while there is room. Then accounts with less than an equal
+ * share keep it, and the others share what is left. Accounts that keep little take nothing from those with more.
+ */
+async function shareOf({ tables }: Database, tx: Db, { totalBytes, added = 0 }: Share): Promise<number> {
+  const { bytes } = tables.recordingBytes;
+  const sums = { accounts: count(), bytes: sum(bytes) };
+  const read = (above: number) => tx.select(sums).from(tables.recordingBytes).where(gt(bytes, above));
+  const [all] = await read(0);
+  if (!all || Number(all.bytes ?? 0) + added <= totalBytes) return totalBytes;
+  const equal = Math.floor(totalBytes / all.accounts);
+  const [large] = await read(equal);
+  if (!large || large.accounts === 0) return equal;
+  const left = totalBytes - (Number(all.bytes) - Number(large.bytes));
+  return Math.floor(left / large.accounts);
 }
 
 /** Adds to the bytes of an account and returns them. Locks them until the transaction ends. */
@@ -81,13 +104,14 @@ async function addBytes({ tables }: Database, tx: Db, accountId: string, bytes: 
   return row?.bytes ?? 0;
 }
 
-/** Deletes the oldest recordings of an account until so many bytes are free, or none is left. */
+/** Deletes the oldest recordings of an account until so many bytes are free, or none is left. Returns how many. */
 async function dropOldest(
   database: Database,
   tx: Db,
   { accountId, bytes }: { readonly accountId: string; readonly bytes: number },
-): Promise<void> {
+): Promise<number> {
   const { recordings } = database.tables;
+  let total = 0;
   for (let left = bytes; left > 0; ) {
     const rows = await tx
       .select({ requestId: recordings.requestId, bytes: recordings.bytes })
@@ -95,15 +119,16 @@ async function dropOldest(
       .where(eq(recordings.accountId, accountId))
       .orderBy(asc(recordings.requestId))
       .limit(ROWS_PER_STEP);
-    if (rows.length === 0) return;
+    if (rows.length === 0) break;
     const dropped: string[] = [];
     for (const row of rows) {
       if (left <= 0) break;
       left -= row.bytes;
       dropped.push(row.requestId);
     }
-    await dropRows(database, tx, { accountId, requestIds: dropped });
+    total += await dropRows(database, tx, { accountId, requestIds: dropped });
   }
+  return total;
 }
 
 interface Dropped {
@@ -158,25 +183,29 @@ export async function dropRecordings(
   }
 }
 
+interface Sweep {
+  readonly bounds: RecordingBounds;
+  readonly nowMs: number;
+  readonly metrics?: Pick<RecordingMetrics, "deleted"> | undefined;
+}
+
 /** Deletes recordings whose time is over, and what accounts keep beyond their share. */
-export async function sweepRecordings(
-  database: Database,
-  { bounds, nowMs }: { readonly bounds: RecordingBounds; readonly nowMs: number },
-): Promise<void> {
+export async function sweepRecordings(database: Database, { bounds, nowMs, metrics }: Sweep): Promise<void> {
   const { db, transact, tables } = database;
   const { recordings, recordingBytes } = tables;
   for (;;) {
     const rows = await db
       .select({ accountId: recordings.accountId, requestId: recordings.requestId })
       .from(recordings)
-      .where(lte(recordings.expiresAtMs, nowMs))
+      .where(or(lte(recordings.expiresAtMs, nowMs), gt(recordings.expiresAtMs, latestEndMs(nowMs))))
       .limit(ROWS_PER_STEP);
     if (rows.length === 0) break;
     for (const [accountId, ofAccount] of Map.groupBy(rows, (row) => row.accountId)) {
       const requestIds = ofAccount.map(({ requestId }) => requestId);
       await transact(async (tx) => {
         await addBytes(database, tx, accountId, 0);
-        await dropRows(database, tx, { accountId, requestIds });
+        const dropped = await dropRows(database, tx, { accountId, requestIds });
+        metrics?.deleted("expired", dropped);
       });
     }
   }
@@ -188,7 +217,8 @@ export async function sweepRecordings(
   for (const { accountId } of above) {
     await transact(async (tx) => {
       const held = await addBytes(database, tx, accountId, 0);
-      await dropOldest(database, tx, { accountId, bytes: held - share });
+      const dropped = await dropOldest(database, tx, { accountId, bytes: held - share });
+      metrics?.deleted("room", dropped);
     });
   }
 }
@@ -205,7 +235,7 @@ export async function findRecording(
   const isRow = and(
     eq(recordings.accountId, accountId),
     eq(recordings.requestId, requestId),
-    gt(recordings.expiresAtMs, nowMs),
+    between(recordings.expiresAtMs, nowMs + 1, latestEndMs(nowMs)),
   );
   const [row] = await db.select().from(recordings).where(isRow);
   return row;
@@ -219,7 +249,7 @@ export async function countRecordings(
   const isOfKey = and(
     eq(recordings.accountId, accountId),
     eq(recordings.keyId, keyId),
-    gt(recordings.expiresAtMs, nowMs),
+    between(recordings.expiresAtMs, nowMs + 1, latestEndMs(nowMs)),
   );
   const [row] = await db
     .select({ count: count(), bytes: sum(recordings.bytes) })

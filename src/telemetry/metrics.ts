@@ -3,6 +3,7 @@ import { backgroundFamilies, type ReadBackground } from "./background-metrics.ts
 import { countLedger, type LedgerMetrics } from "./ledger-metrics.ts";
 import { countPlans, type PlanMetrics } from "./plan-metrics.ts";
 import { collectProcess } from "./process-metrics.ts";
+import { countRecordings, type RecordingMetrics } from "./recording-metrics.ts";
 import { type CountedRequests, countRequests, type RequestMetrics } from "./request-metrics.ts";
 import { counter, type Family, gauge, type Labels } from "./series.ts";
 import { type CountedUpstreams, countUpstreams, type UpstreamMetrics } from "./upstream-metrics.ts";
@@ -61,6 +62,7 @@ export interface Metrics extends PrintedMetrics {
   readonly ledger: LedgerMetrics;
   readonly signIns: SignInMetrics;
   readonly plans: PlanMetrics;
+  readonly recordings: RecordingMetrics;
 }
 
 /** The metrics of a process that runs the ledger alone. */
@@ -97,6 +99,7 @@ export function createMetrics(info: Labels = {}): Metrics {
   const requests = countRequests();
   const ledger = countLedger();
   const plans = countPlans();
+  const recordings = countRecordings();
   const signIns = { accepted: 0, wrong: 0, code_needed: 0, throttled: 0, failed: 0 };
   const printed = createPrinted(info, [
     ...limiterFamilies(state),
@@ -104,6 +107,7 @@ export function createMetrics(info: Labels = {}): Metrics {
     ...requests.families,
     ...ledger.families,
     ...plans.families,
+    ...recordings.families,
     counter("tollgate_console_sign_ins_total", "Sign-ins at the console, by result.", () =>
       Object.entries(signIns).map(([result, count]) => [{ result }, count]),
     ),
@@ -123,6 +127,7 @@ export function createMetrics(info: Labels = {}): Metrics {
     requests,
     ledger,
     plans,
+    recordings,
     signIns: {
       signedIn(result) {
         signIns[result] += 1;

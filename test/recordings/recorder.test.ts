@@ -5,13 +5,15 @@ import { openRecording } from "../../src/recordings/open-recording.ts";
 import { createRecorder, type RunningRecorder } from "../../src/recordings/recorder.ts";
 import type { Recording } from "../../src/recordings/recording.ts";
 import { createMasterKeys, readMasterKey } from "../../src/recordings/sealing.ts";
+import { findRecording, sweepRecordings } from "../../src/recordings/store.ts";
+import { type CountedRecordings, countRecordings } from "../../src/telemetry/recording-metrics.ts";
 import { DIALECTS, openTempStorage, type TempStorage } from "../accounts/temp-storage.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 
 const MASTER = Buffer.alloc(32, 3).toString("base64");
 const MIB = 1024 * 1024;
 const RULES: RecordingRules = {
-  untilMs: Number.MAX_SAFE_INTEGER,
+  untilMs: Date.UTC(2026, 5, 2),
   keptMs: 3_600_000,
   keepsMedia: false,
   patterns: [],
@@ -23,12 +25,15 @@ describe.each(DIALECTS)("a recorder on %s", (dialect) => {
   let storage: TempStorage;
   let recorder: RunningRecorder;
   const log = createCapturedLog();
+  let counted: CountedRecordings;
   const masterKeys = createMasterKeys(() => [MASTER]);
   beforeEach(async () => {
     storage = await openTempStorage(dialect);
     const { database, now } = storage;
     const bounds = { accountBytes: 6_000, totalBytes: 1_000_000 };
-    recorder = createRecorder({ database, log, masterKeys, bounds, now, memoryBytesMax: 4 * MIB });
+    counted = countRecordings();
+    const options = { database, log, masterKeys, bounds, now, metrics: counted };
+    recorder = createRecorder({ ...options, memoryBytesMax: 4 * MIB });
   });
   afterEach(async () => {
     await recorder.close();
@@ -50,6 +55,13 @@ describe.each(DIALECTS)("a recorder on %s", (dialect) => {
     recording?.settled("ok");
     recording?.[Symbol.dispose]();
   };
+  const textOf = async (recording: Recording | undefined): Promise<string | undefined> => {
+    end(recording);
+    await recorder.flush();
+    const row = (await rowsOf("a")).at(-1);
+    return row && openRecording(masterKeys(), { ...row, salt: RULES.salt })?.answer?.text;
+  };
+  const samples = () => counted.families.map((family) => family.print()).join("\n");
   const rowsOf = async (accountId: string) => {
     const { db, tables } = storage.database;
     const { recordings } = tables;
@@ -92,6 +104,69 @@ describe.each(DIALECTS)("a recorder on %s", (dialect) => {
     expect(rows.at(-1)?.createdAtMs).toBe(storage.clock.nowMs);
     const [held] = await storage.database.db.select().from(storage.database.tables.recordingBytes);
     expect(held?.bytes).toBe(rows.reduce((sum, { bytes }) => sum + bytes, 0));
+  });
+
+  test("accounts that keep little take nothing from one that keeps more, also when all is full", async () => {
+    const { database, now } = storage;
+    const { recordingBytes } = database.tables;
+    await addKey("a");
+    await addKey("b");
+    end(begin("a"));
+    await recorder.flush();
+    const [{ bytes = 0 } = {}] = await rowsOf("a");
+    const small = Array.from({ length: 100 }, (_, at) => ({ accountId: `small ${at}`, bytes: 10 }));
+    await database.db.insert(recordingBytes).values(small);
+    const sweep = (totalBytes: number) =>
+      sweepRecordings(database, {
+        bounds: { accountBytes: 6_000, totalBytes },
+        nowMs: now(),
+        metrics: counted,
+      });
+    await sweep(bytes + 1_000);
+    expect(await rowsOf("a")).toHaveLength(1);
+    storage.clock.nowMs += 1;
+    end(begin("a"));
+    await recorder.flush();
+    expect(await rowsOf("a")).toHaveLength(2);
+    await sweep(1_000 + 1.5 * bytes);
+    expect(await rowsOf("a")).toHaveLength(1);
+    expect(samples()).toContain('tollgate_recordings_deleted_total{reason="room"} 1');
+    expect(samples()).toContain('tollgate_recordings_total{result="stored"} 2');
+  });
+
+  test("what a clock that was ahead has written ends with the longest time that there is", async () => {
+    const { database, clock } = storage;
+    const bounds = { accountBytes: 6_000, totalBytes: 1_000_000 };
+    const atMs = clock.nowMs;
+    clock.nowMs += 365 * 86_400_000;
+    const ahead = { ...RULES, untilMs: clock.nowMs + 86_400_000 };
+    await addKey("a", ahead);
+    const recording = begin("a", 1_000, ahead);
+    end(recording);
+    await recorder.flush();
+    const [row] = await rowsOf("a");
+    clock.nowMs = atMs;
+    expect(begin("a", 1_000, ahead)).toBeUndefined();
+    const place = { accountId: "a", requestId: row?.requestId ?? "", nowMs: atMs };
+    expect(await findRecording(database, place)).toBeUndefined();
+    await sweepRecordings(database, { bounds, nowMs: atMs, metrics: counted });
+    expect(await rowsOf("a")).toEqual([]);
+    expect(samples()).toContain('tollgate_recordings_deleted_total{reason="expired"} 1');
+  });
+
+  test.each([
+    ["tokens", { choices: [{ message: { content: "x" }, logprobs: { content: [{ token: "ada@" }] } }] }],
+    ["words", { text: "x", words: [{ word: "4111" }, { word: "1111" }] }],
+  ])("an answer that spells its text out in %s is kept without them", async (_, answer) => {
+    await addKey("a");
+    const whole = begin("a");
+    whole?.addText(JSON.stringify(answer));
+    const text = (await textOf(whole)) ?? "";
+    expect(text).toContain('"x"');
+    expect(text).not.toMatch(/ada@|4111/);
+    const cut = begin("a");
+    cut?.addText(JSON.stringify(answer).slice(0, -1));
+    expect(await textOf(cut)).toBeUndefined();
   });
 
   test("an account with slow rules lets the recordings of another pass", async () => {

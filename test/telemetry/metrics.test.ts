@@ -30,6 +30,15 @@ test("every possible count is printed as 0 from the start", async () => {
     tollgate_limiter_gateways: 0,
     tollgate_plan_failures_total: 0,
     tollgate_plan_periods_total: 0,
+    'tollgate_recordings_total{result="stored"}': 0,
+    'tollgate_recordings_total{result="stopped"}': 0,
+    'tollgate_recordings_total{result="size"}': 0,
+    'tollgate_recordings_total{result="memory"}': 0,
+    'tollgate_recordings_total{result="worker"}': 0,
+    'tollgate_recordings_total{result="database"}': 0,
+    tollgate_recording_bytes_total: 0,
+    'tollgate_recordings_deleted_total{reason="expired"}': 0,
+    'tollgate_recordings_deleted_total{reason="room"}': 0,
   });
 });
 

@@ -2,8 +2,8 @@ import { and, eq, like } from "drizzle-orm";
 import type { Database } from "../../db/database.ts";
 import { nameOfEndUser } from "../../domain/scope.ts";
 import { platform } from "../../platform.ts";
-import { dropRecordings } from "../../recordings/store.ts";
 import { type AuditActor, recordChange } from "../audit-trail.ts";
+import { deleteAccountRecordings } from "../keys/key-recording.ts";
 import { createEndUserHash } from "./end-user-names.ts";
 import { forgetInNotices } from "./forget-notices.ts";
 
@@ -54,7 +54,7 @@ export async function forgetEndUser(
     await forgetInNotices(database, forgetting);
   }
   // The text of any body may name the end user.
-  await dropRecordings(database, { accountId });
+  await deleteAccountRecordings(database, accountId);
   await database.transact((tx) => {
     const change = {
       accountId,

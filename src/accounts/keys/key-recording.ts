@@ -1,4 +1,5 @@
-import { eq, sql } from "drizzle-orm";
+import { and, eq, isNotNull, sql } from "drizzle-orm";
+import type { Database } from "../../db/database.ts";
 import type { RecordingRules } from "../../domain/recording-rules.ts";
 import { GatewayError } from "../../errors.ts";
 import { platform } from "../../platform.ts";
@@ -54,6 +55,25 @@ export async function deleteKeyRecordings(
     await recordChange(database, tx, actor, change, now());
   });
   return dropRecordings(database, { accountId, keyId: id });
+}
+
+/**
+ * Deletes the recordings of all keys of an account. It first replaces their salts, so that running requests leave none
+ * either.
+ */
+export async function deleteAccountRecordings(database: Database, accountId: string): Promise<void> {
+  const { apiKeys } = database.tables;
+  const isOwn = and(eq(apiKeys.accountId, accountId), isNotNull(apiKeys.recording));
+  await database.transact(async (tx) => {
+    for (const { id, recording } of await tx.select().from(apiKeys).where(isOwn)) {
+      const set = { recording: recording && { ...recording, salt: createSalt() } };
+      await tx
+        .update(apiKeys)
+        .set({ ...set, version: sql`${apiKeys.version} + 1` })
+        .where(eq(apiKeys.id, id));
+    }
+  });
+  await dropRecordings(database, { accountId });
 }
 
 function createSalt(): string {

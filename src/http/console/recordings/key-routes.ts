@@ -7,7 +7,7 @@ import {
   type WantedRecording,
 } from "../../../accounts/keys/key-recording.ts";
 import { DAY_MS, HOUR_MS } from "../../../domain/id-time.ts";
-import { PATTERN_NAMES, RECORDING_DAYS_MAX } from "../../../domain/recording-rules.ts";
+import { isAhead, PATTERN_NAMES, RECORDING_DAYS_MAX } from "../../../domain/recording-rules.ts";
 import { GatewayError } from "../../../errors.ts";
 import { countRecordings } from "../../../recordings/store.ts";
 import { printTime } from "../../../time.ts";
@@ -79,7 +79,7 @@ async function viewOfKey(
   { id: keyId, accountId, recording, revokedAtMs, version }: ApiKey,
 ): Promise<KeyRecordingView> {
   const nowMs = now();
-  const isOn = recording !== undefined && revokedAtMs === undefined && nowMs < recording.untilMs;
+  const isOn = recording !== undefined && revokedAtMs === undefined && isAhead(recording.untilMs, nowMs);
   return {
     version,
     is_on: isOn,
