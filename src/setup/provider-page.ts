@@ -14,13 +14,35 @@ import {
 import { readSettingsFile } from "./settings-files.ts";
 import { addToYaml, type SettingsPlace, type Setup, writeSetup } from "./write-setup.ts";
 
-/** A provider that the console can set up: its address is fixed, and a key is all that it needs. */
+/** A provider that the console can set up: its address is fixed, but for a name in it. */
 interface OfferedProvider {
   readonly name: string;
-  readonly variable: string;
+  /** Of its key; `undefined` where the credentials of the machine serve. */
+  readonly variable: string | undefined;
+  /** What has to be named beside the key. */
+  readonly place: PlaceKind | undefined;
   /** The upstream of the file that serves it; `undefined` for none. */
   readonly upstream: string | undefined;
 }
+
+/** A customer's own part of a cloud. */
+type PlaceKind = "resource" | "region" | "project";
+
+/** A name has no dot, slash or colon: the domain of an address is that of its cloud. */
+export const PLACE_PATTERN = "^[A-Za-z0-9][A-Za-z0-9-]{0,62}$";
+
+interface Place {
+  readonly kind: PlaceKind;
+  /** Returns the value of the variable. */
+  print(name: string): string;
+}
+
+/** By the variable that has the value. */
+const PLACES: Readonly<Record<string, Place>> = {
+  AZURE_OPENAI_ENDPOINT: { kind: "resource", print: (name) => `https://${name}.openai.azure.com` },
+  AWS_REGION: { kind: "region", print: (name) => name },
+  GOOGLE_CLOUD_PROJECT: { kind: "project", print: (name) => name },
+};
 
 /** Why the files cannot be written from the console. */
 type SetupObstacle = "read_only" | "several_gateways" | "unreadable";
@@ -40,6 +62,8 @@ interface ProviderWish {
   readonly provider: string;
   /** Not needed where the upstream is in the file. */
   readonly key: string | undefined;
+  /** The name of the resource, region or project, where the provider needs one. */
+  readonly place?: string | undefined;
 }
 
 /** What was added; or the lines to paste, without the key, where the files cannot be written. */
@@ -48,7 +72,7 @@ export type AddedProvider =
   | { readonly state: "to_paste"; readonly yaml: string; readonly variables: readonly string[] }
   | { readonly state: "refused"; readonly problem: string };
 
-/** Sets providers up from the console. Addresses come from the catalog and the file alone, never from a caller. */
+/** Sets providers up from the console. No caller chooses a domain that is called: a stolen session probes no network. */
 export interface ProviderPage {
   state(): Promise<SetupState>;
   prove(wish: ProviderWish): Promise<ProvedProvider>;
@@ -75,9 +99,10 @@ export function createProviderPage(parts: ProviderPageParts): ProviderPage {
       const file = readFileValues(readSettingsFile(place.configPath));
       const withModels = listModelProviders(readKnownModels(), now());
       const offered = listOffered().filter(({ name }) => withModels.includes(name));
-      const providers = offered.map(({ name, variable }) => {
+      const providers = offered.map(({ name, variable, placeVariable = "" }) => {
         const upstream = planUpstream({ provider: name }, file);
-        return { name, variable, upstream: upstream.isNew ? undefined : upstream.name };
+        const place = PLACES[placeVariable]?.kind;
+        return { name, variable, place, upstream: upstream.isNew ? undefined : upstream.name };
       });
       return { providers, obstacle: await findObstacle(parts) };
     } catch (error) {
@@ -86,13 +111,15 @@ export function createProviderPage(parts: ProviderPageParts): ProviderPage {
     }
   }
 
-  function plan({ provider, key }: ProviderWish) {
+  function plan({ provider, key, place: name }: ProviderWish) {
     const offered = listOffered().find(({ name }) => name === provider);
     if (!offered) throw new AdditionError(`${provider} is set up on the machine: bun tollgate init.`);
     const upstream = planUpstream({ provider }, readFileValues(readSettingsFile(place.configPath)));
     const settings = findSettings(undefined, place.folder);
     const present = Object.fromEntries(upstream.variables.map((name) => [name, settings.valueOf(name)]));
-    const given = upstream.isNew && key !== undefined ? { [offered.variable]: key } : {};
+    const given = upstream.isNew ? readGiven(offered, { key, name }) : {};
+    const other = Object.keys(given).find((each) => ![undefined, given[each]].includes(present[each]));
+    if (other) throw new AdditionError(`${other} has another value already: change it on the machine.`);
     return { upstream, values: { ...present, ...given }, given };
   }
 
@@ -133,14 +160,38 @@ function refusedFor({ message }: AdditionError) {
   return { state: "refused", problem: message } as const;
 }
 
-/** Providers at a fixed address that need a key alone. Others have an address or credentials of the operator's own. */
-function listOffered(): readonly { readonly name: string; readonly variable: string }[] {
+interface Offered {
+  readonly name: string;
+  readonly variable: string | undefined;
+  readonly placeVariable: string | undefined;
+}
+
+/** Providers that need a key, a name in their address, or both. */
+function listOffered(): readonly Offered[] {
   return listProviders().flatMap((name) => {
     const members = JSON.stringify(upstreamOf(name) ?? {});
-    const [variable, ...others] = [...members.matchAll(/\$\{(\w+)\}/g)].map(([, each = ""]) => each);
-    const isKeyAlone = members.includes(`"api_key":"\${${variable}}"`) && others.length === 0;
-    return variable !== undefined && isKeyAlone ? [{ name, variable }] : [];
+    const variables = Array.from(members.matchAll(/\$\{(\w+)\}/g), ([, each = ""]) => each);
+    const [placeVariable, ...morePlaces] = variables.filter((each) => Object.hasOwn(PLACES, each));
+    const [variable, ...moreKeys] = variables.filter((each) => !Object.hasOwn(PLACES, each));
+    const isKey = variable === undefined || members.includes(`"api_key":"\${${variable}}"`);
+    const isOffered = variables.length > 0 && isKey && morePlaces.length + moreKeys.length === 0;
+    return isOffered ? [{ name, variable, placeVariable }] : [];
   });
+}
+
+/** Returns the variables that a caller gives. Throws {@link AdditionError} for a place that is no name. */
+function readGiven(
+  { variable, placeVariable = "" }: Offered,
+  { key, name }: { readonly key: string | undefined; readonly name: string | undefined },
+): Readonly<Record<string, string>> {
+  const place = PLACES[placeVariable];
+  const isName = name !== undefined && new RegExp(PLACE_PATTERN).test(name);
+  if (place && !isName)
+    throw new AdditionError(`needs the name of the ${place.kind}: letters, digits and hyphens.`);
+  return {
+    ...(place && isName ? { [placeVariable]: place.print(name) } : {}),
+    ...(variable !== undefined && key !== undefined ? { [variable]: key } : {}),
+  };
 }
 
 async function findObstacle({ place, hasPeers }: ProviderPageParts): Promise<SetupObstacle | undefined> {

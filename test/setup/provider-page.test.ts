@@ -47,12 +47,25 @@ test("a proved provider is written with its chosen models, and its key to .env a
 });
 
 describe("no caller chooses what is called", () => {
-  test.each(["azure", "bedrock", "vertex", "http://169.254.169.254", "__proto__", ""])(
+  test.each(["http://169.254.169.254", "own", "__proto__", ""])(
     "the provider %p is refused without a call",
     async (provider) => {
       const { page, called } = openPage();
       expect(await page.prove({ provider, key: "good" })).toMatchObject({ check: { state: "refused" } });
       expect(await page.add({ provider, key: "good" }, [SONNET])).toMatchObject({ state: "refused" });
+      expect(called).toEqual([]);
+    },
+  );
+
+  test.each(["evil.example/", "a.b", "u@h", "a:1", "../x", "169.254.169.254", "a#", "a%2e", "", undefined])(
+    "the place %p of a cloud is refused without a call",
+    async (place) => {
+      const { page, called } = openPage();
+      for (const provider of ["azure", "bedrock", "vertex"]) {
+        const wish = { provider, key: "good", place };
+        expect(await page.prove(wish)).toMatchObject({ check: { state: "refused" } });
+        expect(await page.add(wish, [])).toMatchObject({ state: "refused" });
+      }
       expect(called).toEqual([]);
     },
   );
@@ -64,12 +77,30 @@ describe("no caller chooses what is called", () => {
     const { called } = openPage();
     for (const { name } of providers) {
       const one = openPage();
-      await one.page.prove({ provider: name, key: "good" });
+      await one.page.prove({ provider: name, key: "good", place: "own" });
       called.push(...one.called);
     }
-    const addresses = called.map(({ entry }) => Object(entry).base_url ?? "https:");
+    expect(called.length).toBe(providers.length);
+    const addresses = called
+      .map(({ entry }) => Object(entry).base_url ?? "https:")
+      .filter((address) => address !== `\${AZURE_OPENAI_ENDPOINT}`);
     expect(addresses.filter((address) => !String(address).startsWith("https:"))).toEqual([]);
   });
+});
+
+test("a resource of Azure becomes an address in its domain, kept in .env with the key", async () => {
+  const check: ProviderPageParts["check"] = async (_, values) => {
+    const isOwn = values.AZURE_OPENAI_ENDPOINT === "https://own-1.openai.azure.com";
+    return isOwn ? { state: "accepted", models: ["gpt-4.1"] } : { state: "refused", problem: "is another" };
+  };
+  const { page } = openPage({ check });
+  const { providers } = await page.state();
+  expect(providers.find(({ name }) => name === "azure")).toMatchObject({ place: "resource" });
+  const added = await page.add({ provider: "azure", key: "good", place: "own-1" }, ["azure/gpt-4.1"]);
+  expect(added).toMatchObject({ state: "written", models: ["gpt-4.1"] });
+  expect(read(".env")).toBe(
+    "AZURE_OPENAI_ENDPOINT=https://own-1.openai.azure.com\nAZURE_OPENAI_API_KEY=good\n",
+  );
 });
 
 test("a refused key, a model that is not offered and a key that .env cannot hold write nothing", async () => {

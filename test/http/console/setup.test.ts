@@ -76,6 +76,7 @@ test("a set-up with an address, or with a key of several lines, is refused", asy
     { ...WISH, base_url: "http://169.254.169.254" },
     { ...WISH, key: "a\nLEDGER_TOKEN=b" },
     { provider: "x".repeat(65) },
+    { provider: "azure", key: KEY, place: "evil.example/" },
   ];
   for (const body of bodies) expect((await call(operator, "POST", "/proof", body)).status).toBe(422);
 });

@@ -9,8 +9,8 @@ import stack from "../../parts/stack.module.css";
 import { useAction } from "../../use-action.ts";
 import styles from "./setup.module.css";
 
-/** A provider and its key. */
-export type Wish = { readonly provider: string; readonly key?: string };
+/** A provider, its key, and the name of its resource, region or project. */
+export type Wish = { readonly provider: string; readonly key?: string; readonly place?: string };
 export type Proof = Awaited<ReturnType<typeof prove>>;
 type OfferedModel = Proof["models"][number];
 export type Added = Awaited<ReturnType<typeof add>>;

@@ -29,6 +29,24 @@ const OBSTACLES = {
   unreadable: "The file of the settings has a problem: bun tollgate check lists it.",
 } as const satisfies Record<NonNullable<State["obstacle"]>, string>;
 
+/** What is named of a cloud beside the key. */
+const PLACES = {
+  resource: {
+    label: "Resource",
+    hint: "The first part of https://NAME.openai.azure.com. A deployment has the name of its model.",
+  },
+  region: {
+    label: "Region",
+    hint: "Such as us-east-1. Credentials of AWS are those of the machine: a role, a profile or variables.",
+  },
+  project: {
+    label: "Project",
+    hint: "The id of a Google Cloud project. Credentials are those of the machine.",
+  },
+} as const satisfies Record<NonNullable<State["providers"][number]["place"]>, object>;
+
+const OWN_SERVER = "bun tollgate init --provider openai --upstream own --base-url http://127.0.0.1:8000/v1";
+
 /** Adds a provider, with its key proved, and models of it: what `bun tollgate init` does on the machine. */
 export function SetupPage() {
   const query = useQuery(providersQuery());
@@ -91,8 +109,12 @@ function ProviderStep({ state: { providers }, onProved }: ProviderStepProps) {
         <Form
           error={check.error}
           onSubmit={(event) => {
-            const { key = "" } = readForm(event);
-            check.mutate({ provider: name, ...(key.trim() && { key: key.trim() }) });
+            const { key = "", place = "" } = readForm(event);
+            const given = {
+              ...(key.trim() && { key: key.trim() }),
+              ...(place.trim() && { place: place.trim() }),
+            };
+            check.mutate({ provider: name, ...given });
           }}
         >
           <Failure error={check.error} />
@@ -105,20 +127,9 @@ function ProviderStep({ state: { providers }, onProved }: ProviderStepProps) {
               setName(event.currentTarget.value);
               check.reset();
             }}
-            hint="Azure, Bedrock, Vertex AI and servers of your own: bun tollgate init, on the machine."
           />
           {provider?.upstream == null ? (
-            <Field
-              key={name}
-              label="Key"
-              name="key"
-              type="password"
-              autoComplete="off"
-              maxLength={512}
-              hint={`Kept as ${provider?.variable ?? "its variable"}.`}
-              error={proof?.state === "refused" ? `The provider ${proof.problem}.` : undefined}
-              required
-            />
+            <NewProvider key={name} provider={provider} problem={proof?.problem ?? undefined} />
           ) : (
             <p className={stack.soft}>
               The upstream {provider.upstream} has a key already.{" "}
@@ -127,12 +138,56 @@ function ProviderStep({ state: { providers }, onProved }: ProviderStepProps) {
           )}
           <div>
             <Button type="submit" look="primary" isBusy={check.isPending}>
-              Check the key
+              {provider?.variable == null ? "Check" : "Check the key"}
             </Button>
           </div>
         </Form>
       </div>
+      <p className={stack.soft}>
+        A server of your own is added on the machine. No address is typed here, so that nobody who takes over
+        a session can reach your network:
+      </p>
+      <CodeBlock code={OWN_SERVER} label="command for a server of your own" />
     </Panel>
+  );
+}
+
+interface NewProviderProps {
+  readonly provider: State["providers"][number] | undefined;
+  /** Why the last check has failed. */
+  readonly problem: string | undefined;
+}
+
+/** The fields of a provider that the file does not have. */
+function NewProvider({ provider, problem }: NewProviderProps) {
+  const error = problem && `The provider ${problem.replace(/\.$/, "")}.`;
+  const place = provider?.place && PLACES[provider.place];
+  return (
+    <>
+      {place && (
+        <Field
+          label={place.label}
+          name="place"
+          maxLength={63}
+          autoComplete="off"
+          hint={place.hint}
+          error={provider.variable === null ? error : undefined}
+          required
+        />
+      )}
+      {provider?.variable != null && (
+        <Field
+          label="Key"
+          name="key"
+          type="password"
+          autoComplete="off"
+          maxLength={512}
+          hint={`Kept as ${provider.variable}.`}
+          error={error}
+          required
+        />
+      )}
+    </>
   );
 }
 

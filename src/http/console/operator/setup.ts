@@ -2,7 +2,12 @@ import { Elysia, t } from "elysia";
 import { type Actor, recordChange } from "../../../accounts/audit-trail.ts";
 import type { KnownModel } from "../../../catalog/known-models.ts";
 import { GatewayError } from "../../../errors.ts";
-import type { AddedProvider, ProvedProvider, ProviderPage } from "../../../setup/provider-page.ts";
+import {
+  type AddedProvider,
+  PLACE_PATTERN,
+  type ProvedProvider,
+  type ProviderPage,
+} from "../../../setup/provider-page.ts";
 import type { ConsoleSettings, Platform } from "../console-parts.ts";
 import { createGuard, type GuardParts } from "../guard.ts";
 import { oneOf } from "../shapes.ts";
@@ -21,6 +26,12 @@ const key = t.Optional(
     description: "Key of the provider; not needed where the file has its upstream",
   }),
 );
+const place = t.Optional(
+  t.String({
+    pattern: PLACE_PATTERN,
+    description: "Name of the resource, region or project, where the provider needs one; never an address",
+  }),
+);
 const MODELS_MAX = 200;
 
 const state = t.Object({
@@ -33,7 +44,14 @@ const state = t.Object({
   providers: t.Array(
     t.Object({
       name: t.String(),
-      variable: t.String({ description: "Variable of its key" }),
+      variable: t.Nullable(
+        t.String({ description: "Variable of its key; null for the machine's credentials" }),
+      ),
+      place: t.Nullable(
+        t.Union([t.Literal("resource"), t.Literal("region"), t.Literal("project")], {
+          description: "What is named beside the key",
+        }),
+      ),
       upstream: t.Nullable(t.String({ description: "Upstream of the file that serves it" })),
     }),
   ),
@@ -69,7 +87,9 @@ export function operatorSetupRoutes(parts: Parts) {
       "/operator/setup",
       async () => {
         const { providers, obstacle = null } = await requirePage(parts).state();
-        const listed = providers.map((each) => ({ ...each, upstream: each.upstream ?? null }));
+        const listed = providers.map(({ name, variable = null, place: kind = null, upstream = null }) => {
+          return { name, variable, place: kind, upstream };
+        });
         return { demo_only: parts.settings.isDemoOnly, obstacle, providers: listed };
       },
       { summary: "List the providers that can be set up here", needsOperator: true, response: state },
@@ -81,7 +101,7 @@ export function operatorSetupRoutes(parts: Parts) {
         summary: "Prove a provider's key by a call, and list the models that it may add",
         needsOperator: true,
         confirmed: true,
-        body: t.Object({ provider, key }),
+        body: t.Object({ provider, key, place }),
         response: proof,
       },
     )
@@ -99,6 +119,7 @@ export function operatorSetupRoutes(parts: Parts) {
         body: t.Object({
           provider,
           key,
+          place,
           models: t.Array(t.String({ maxLength: 256 }), { minItems: 1, maxItems: MODELS_MAX }),
         }),
         response: added,
