@@ -25,7 +25,7 @@ export function addDataCommands(program: Command): void {
 
 function addBookCommands(program: Command): void {
   withJson(program, "audit", "check that the books are consistent").action(
-    onLocalStorage<JsonOption>(async () => (await import("./audit.ts")).runAudit),
+    onLocalStorage(async () => (await import("./audit.ts")).runAudit),
   );
   withJson(program, "retention", "report what a retention of receipts has dropped and would drop")
     .requiredOption("--receipts-days <n>", "days that receipts would be kept", parseDays)
@@ -103,11 +103,12 @@ function addImportCommands(parent: Command): void {
       .option("--all-owners", "import the keys of several owners into the one account")
       .option("--without <columns>", "import keys without these columns, separated by commas", parseNames)
       .option("--dry-run", "report what would be imported, and change nothing")
-      .action((path: string, options: KeyImportOptions & JsonOption) =>
-        onStorage<KeyImportOptions>(async () => {
+      .action(
+        onStorage(async () => {
           const { importKeys } = await import("./import/keys.ts");
-          return (storage, more) => importKeys(storage, { format, path }, more);
-        })(options),
+          return (storage, path: string, options: KeyImportOptions) =>
+            importKeys(storage, { format, path }, options);
+        }),
       );
   }
 }

@@ -1,8 +1,6 @@
 import type { Command } from "commander";
-import type { KeyUpdateOptions } from "./key-changes.ts";
 import {
   ACCOUNT,
-  type JsonOption,
   onStorage,
   orWord,
   parseAmount,
@@ -15,7 +13,6 @@ import {
   withJson,
 } from "./options.ts";
 import { RESET } from "./project-commands.ts";
-import type { Storage } from "./storage.ts";
 
 const KEY_ARGUMENT = "its id, its hint if unique, or its secret";
 
@@ -48,18 +45,10 @@ export function addKeyCommands(key: Command): void {
   addKeyUpdate(key);
   withJson(key, "rotate", "give a key a new secret and print it once; the old one ends after 24 hours")
     .argument("<key>", KEY_ARGUMENT)
-    .action((idOrHint: string, options: JsonOption) =>
-      onStorage(async () => {
-        const { runKeyRotate } = await import("./key-changes.ts");
-        return (storage) => runKeyRotate(storage, idOrHint);
-      })(options),
-    );
+    .action(onStorage(async () => (await import("./key-changes.ts")).runKeyRotate));
   withJson(key, "revoke", "revoke a key, in every process within a second")
     .argument("<key>", KEY_ARGUMENT)
-    .action((idOrHint: string, options: JsonOption) => {
-      const revoke = async (storage: Storage) => (await import("./key.ts")).runKeyRevoke(storage, idOrHint);
-      return onStorage(async () => revoke)(options);
-    });
+    .action(onStorage(async () => (await import("./key.ts")).runKeyRevoke));
 }
 
 function addKeyUpdate(key: Command): void {
@@ -97,10 +86,5 @@ function addKeyUpdate(key: Command): void {
     .option("--allow-clamp", "lower output limits of requests to what the wallet can pay")
     .option("--no-allow-clamp", "refuse requests that the wallet cannot pay")
     .option("--expires-in-days <n|never>", "days until the key expires", orWord("never", parseDays))
-    .action((idOrHint: string, options: KeyUpdateOptions & JsonOption) =>
-      onStorage<KeyUpdateOptions>(async () => {
-        const { runKeyUpdate } = await import("./key-changes.ts");
-        return (storage, changes) => runKeyUpdate(storage, idOrHint, changes);
-      })(options),
-    );
+    .action(onStorage(async () => (await import("./key-changes.ts")).runKeyUpdate));
 }

@@ -186,20 +186,27 @@ function addScope(text: string, before: readonly Scope[] = []): readonly Scope[]
   return [...before, scope];
 }
 
-type Load<Options> = () => Promise<(storage: Storage, options: Options) => Promise<CommandResult>>;
+/** A command with the arguments and options that it declares, in this order. */
+type Run<Given extends readonly unknown[]> = (storage: Storage, ...given: Given) => Promise<CommandResult>;
 
 /** Returns an action that opens the storage, runs a command with it and prints the result. */
-export function onStorage<Options>(load: Load<Options>) {
-  return async (options: Options & JsonOption): Promise<void> => {
-    const [{ withStorage }, run] = await Promise.all([import("./storage.ts"), load()]);
-    printResult(await withStorage((storage) => run(storage, options)), options);
-  };
+export function onStorage<Given extends readonly unknown[]>(load: () => Promise<Run<Given>>) {
+  return actionOn("withStorage", load);
 }
 
 /** Like {@link onStorage}, for commands that need the database of the ledger. */
-export function onLocalStorage<Options>(load: Load<Options>) {
-  return async (options: Options & JsonOption): Promise<void> => {
-    const [{ withLocalStorage }, run] = await Promise.all([import("./storage.ts"), load()]);
-    printResult(await withLocalStorage((storage) => run(storage, options)), options);
+export function onLocalStorage<Given extends readonly unknown[]>(load: () => Promise<Run<Given>>) {
+  return actionOn("withLocalStorage", load);
+}
+
+function actionOn<Given extends readonly unknown[]>(
+  open: "withStorage" | "withLocalStorage",
+  load: () => Promise<Run<Given>>,
+) {
+  return async (...all: readonly unknown[]): Promise<void> => {
+    const [{ [open]: withOpened }, run] = await Promise.all([import("./storage.ts"), load()]);
+    // Safe because Commander hands over arguments, options and the command itself, as the command declares them.
+    const given = all.slice(0, -1) as unknown as Given;
+    printResult(await withOpened((storage) => run(storage, ...given)), given.at(-1) as JsonOption);
   };
 }

@@ -131,12 +131,7 @@ function addViewCommands(program: Command): void {
     .action(onStorage(async () => (await import("./usage.ts")).runUsage));
   withJson(program, "receipt", "show the receipt of a request, of whichever account")
     .argument("<request-id>", "id of the request, as in the header x-request-id")
-    .action((id: string, options: JsonOption) =>
-      onStorage(async () => {
-        const { runReceipt } = await import("./receipts.ts");
-        return (storage) => runReceipt(storage, id);
-      })(options),
-    );
+    .action(onStorage(async () => (await import("./receipts.ts")).runReceipt));
   withJson(program, "statement", "show opening, transfers and closing of a month, over all accounts")
     .option("--month <month>", "such as 2026-11, in UTC (default: the month before this one)")
     .option("--account <account>", "id or name of one account")

@@ -1,8 +1,6 @@
 import type { Command } from "commander";
-import type { CommandResult } from "./command.ts";
 import {
   ACCOUNT,
-  type JsonOption,
   onStorage,
   orWord,
   parseAmount,
@@ -11,7 +9,6 @@ import {
   parsePeriod,
   withJson,
 } from "./options.ts";
-import type { Storage } from "./storage.ts";
 
 /** The option that names the period of a new spending limit. */
 export const RESET = [
@@ -31,40 +28,28 @@ export function addProjectCommands(project: Command): void {
   withJson(project, "list", "list the projects of an account with their limits")
     .requiredOption(...ACCOUNT)
     .action(onStorage(async () => (await import("./project.ts")).runProjectList));
-  onProject(
-    withJson(project, "rename", "rename a project"),
-    async () => (await import("./project.ts")).runProjectRename,
-  ).requiredOption("--name <name>", "unique name in the account", parseName);
-  onProject(
-    withJson(project, "archive", "let a project take no new keys"),
-    async () => (await import("./project.ts")).runProjectArchive,
-  ).option("--restore", "let an archived project take keys again");
-  onProject(
-    withJson(project, "limit", "limit what a project may spend"),
-    async () => (await import("./project.ts")).runProjectLimit,
-  )
+  onProject(project, "rename", "rename a project")
+    .requiredOption("--name <name>", "unique name in the account", parseName)
+    .action(onStorage(async () => (await import("./project.ts")).runProjectRename));
+  onProject(project, "archive", "let a project take no new keys")
+    .option("--restore", "let an archived project take keys again")
+    .action(onStorage(async () => (await import("./project.ts")).runProjectArchive));
+  onProject(project, "limit", "limit what a project may spend")
     .requiredOption(...AMOUNT)
     .option(...RESET)
     .option(...TIME_ZONE)
-    .option("--each-end-user", "limit each end user of the project by itself");
+    .option("--each-end-user", "limit each end user of the project by itself")
+    .action(onStorage(async () => (await import("./project.ts")).runProjectLimit));
 }
 
 const AMOUNT = ["--amount <usd|none>", "maximum spending per period", orWord("none", parseAmount)] as const;
 const TIME_ZONE = ["--time-zone <zone>", "zone in which periods begin, such as Asia/Kolkata"] as const;
 
-type OnProject<Options> = (storage: Storage, named: string, options: Options) => Promise<CommandResult>;
-
-/** Adds the argument that names a project, and what runs on it. */
-function onProject<Options>(command: Command, load: () => Promise<OnProject<Options>>): Command {
-  return command
+/** Adds a command on one project. */
+function onProject(parent: Command, name: string, description: string): Command {
+  return withJson(parent, name, description)
     .argument("<project>", "its id or name")
-    .requiredOption(...ACCOUNT)
-    .action((named: string, options: Options & JsonOption) =>
-      onStorage<Options>(async () => {
-        const run = await load();
-        return (storage, given) => run(storage, named, given);
-      })(options),
-    );
+    .requiredOption(...ACCOUNT);
 }
 
 /** Adds the command that limits members of an account. */

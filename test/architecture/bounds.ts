@@ -1,6 +1,6 @@
 /** The most files and lines of each room of folders. A raise says why, in its commit. */
 export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly lines: number }>> = {
-  cli: { files: 62, lines: 6750 },
+  cli: { files: 62, lines: 6860 },
   app: { files: 23, lines: 2500 },
   setup: { files: 6, lines: 900 },
   config: { files: 41, lines: 5090 },
@@ -33,7 +33,7 @@ export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly 
   telemetry: { files: 16, lines: 2250 },
   console: { files: 232, lines: 26100 },
   clients: { files: 12, lines: 650 },
-  domain: { files: 34, lines: 2400 },
+  domain: { files: 36, lines: 2420 },
 };
 
 /** The most files of src that take part in one plain chat request. */
