@@ -11,7 +11,7 @@ export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly 
   payments: { files: 40, lines: 5250 },
   plans: { files: 17, lines: 2150 },
   gateway: { files: 34, lines: 5420 },
-  figures: { files: 11, lines: 850 },
+  figures: { files: 7, lines: 680 },
   notices: { files: 12, lines: 1850 },
   exports: { files: 6, lines: 800 },
   delivery: { files: 7, lines: 1000 },
