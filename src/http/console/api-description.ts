@@ -1,12 +1,10 @@
 import { type AnyElysia, Elysia, t } from "elysia";
 import { loadPart } from "../../program-files.ts";
 import { describeShared, describeV1, referToErrors } from "../v1-description.ts";
-import type { ConsoleSettings } from "./console-parts.ts";
-import { createGuard, type GuardParts } from "./guard.ts";
+import type { PartsOf } from "./console-parts.ts";
+import { createGuard } from "./guard.ts";
 
-interface Parts extends GuardParts {
-  readonly settings: ConsoleSettings;
-}
+type Parts = PartsOf<"settings">;
 
 const VERSION = "3.1.0";
 

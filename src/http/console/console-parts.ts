@@ -22,6 +22,7 @@ import type { BackgroundState } from "../../telemetry/background-metrics.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { SignInMetrics } from "../../telemetry/metrics.ts";
 import type { RunningRequests } from "../http-parts.ts";
+import type { GuardParts } from "./guard.ts";
 
 /** The settings of the console, from the environment and the configuration file. */
 export interface ConsoleSettings {
@@ -90,6 +91,9 @@ export interface ConsoleParts {
   readonly now: () => number;
   readonly log: Log;
 }
+
+/** What the guard of routes takes, and the parts that they name. */
+export type PartsOf<Names extends keyof ConsoleParts> = Pick<ConsoleParts, keyof GuardParts | Names>;
 
 /** The state of this gateway's process, and the audit of its ledger. */
 export interface Platform {

@@ -9,19 +9,15 @@ import {
 } from "../../accounts/find-items.ts";
 import { formatExact } from "../../domain/money.ts";
 import { GatewayError } from "../../errors.ts";
-import type { Gateway } from "../../gateway/gateway.ts";
-import type { Ledger } from "../../ledger/ledger.ts";
 import type { Receipt } from "../../ledger/records.ts";
 import { codeOf } from "../../refusals/explain.ts";
 import { type FoundRefusal, findRefusal } from "../../refusals/reads.ts";
-import { createGuard, type GuardParts } from "./guard.ts";
+import type { PartsOf } from "./console-parts.ts";
+import { createGuard } from "./guard.ts";
 import { writeRefusals } from "./requests/refusals.ts";
 import { type Found, findAnswer } from "./requests/shapes.ts";
 
-interface Parts extends GuardParts {
-  readonly ledger: Ledger;
-  gateway(): Gateway;
-}
+type Parts = PartsOf<"ledger" | "gateway">;
 
 /** The most results of one kind. */
 const KIND_MAX = 5;

@@ -7,16 +7,15 @@ import { listMembers } from "../../accounts/people/members.ts";
 import { limitAmong } from "../../accounts/spending-limits.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { SpendLimitUsage } from "../../ledger/records.ts";
-import { createGuard, type GuardParts } from "./guard.ts";
+import type { PartsOf } from "./console-parts.ts";
+import { createGuard } from "./guard.ts";
 import { printSpendingLimit } from "./keys/print.ts";
 import { readSpendingLimit } from "./keys/read-spending-limit.ts";
 import { accountParams, keyId, spendingLimit, spendingLimitBody } from "./keys/shapes.ts";
 import { printTemplate, templateLimit } from "./projects.ts";
 import { id } from "./shapes.ts";
 
-interface Parts extends GuardParts {
-  readonly ledger: Ledger;
-}
+type Parts = PartsOf<"ledger">;
 
 const memberLimits = t.Object({
   each_member: t.Nullable(templateLimit),

@@ -16,13 +16,12 @@ import { type DayFigures, type RouteDay, readDay, readHours } from "../../usage/
 import type { WireFormat } from "../../wire/format.ts";
 import { findFormatPair } from "../../wire/format-pair.ts";
 import { WIRES } from "../../wire/registry.ts";
-import { createGuard, type GuardParts } from "./guard.ts";
+import type { PartsOf } from "./console-parts.ts";
+import { createGuard } from "./guard.ts";
 import { accountParams } from "./keys/shapes.ts";
 import { estimate, estimateBody, hours, hoursQuery, model } from "./models-shapes.ts";
 
-interface Parts extends GuardParts {
-  gateway(): Gateway;
-}
+type Parts = PartsOf<"gateway">;
 
 /** The models of the catalog, and what a request would cost. */
 export function modelsRoutes(parts: Parts) {

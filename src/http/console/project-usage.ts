@@ -1,18 +1,16 @@
 import { Elysia, type Static, t } from "elysia";
 import { findProject } from "../../accounts/projects.ts";
 import { GatewayError } from "../../errors.ts";
-import type { Ledger } from "../../ledger/ledger.ts";
 import { printTime } from "../../time.ts";
 import { type ProjectUsage, readProjectUsage } from "../../usage/project-usage.ts";
 import { printSums, type Sums } from "../../usage/sums.ts";
-import { createGuard, type GuardParts } from "./guard.ts";
+import type { PartsOf } from "./console-parts.ts";
+import { createGuard } from "./guard.ts";
 import { printSpendingLimit } from "./keys/print.ts";
 import { projectId, spendingLimit } from "./keys/shapes.ts";
 import { id, oneOf, usd } from "./shapes.ts";
 
-interface Parts extends GuardParts {
-  readonly ledger: Ledger;
-}
+type Parts = PartsOf<"ledger">;
 
 const group = oneOf(["key", "member", "end_user", "model"]);
 const sums = {

@@ -7,13 +7,13 @@ import { countProjectKeys, findProject, listProjects, type Project } from "../..
 import { limitAmong, type SpendingLimit } from "../../accounts/spending-limits.ts";
 import { printUsd } from "../../domain/money.ts";
 import { GatewayError } from "../../errors.ts";
-import type { Ledger } from "../../ledger/ledger.ts";
 import type { SpendLimitUsage } from "../../ledger/records.ts";
 import { printTime } from "../../time.ts";
 import { type SpendLimitState, unspentLimit } from "../../usage/forecast/bound-keys.ts";
 import { listOf, name } from "./accounts/shapes.ts";
+import type { PartsOf } from "./console-parts.ts";
 import { describeConflict } from "./errors.ts";
-import { createGuard, type GuardParts } from "./guard.ts";
+import { createGuard } from "./guard.ts";
 import { printSpendingLimit } from "./keys/print.ts";
 import { readSpendingLimit } from "./keys/read-spending-limit.ts";
 import {
@@ -26,9 +26,7 @@ import {
 } from "./keys/shapes.ts";
 import { id, time, usd } from "./shapes.ts";
 
-interface Parts extends GuardParts {
-  readonly ledger: Ledger;
-}
+type Parts = PartsOf<"ledger">;
 
 /** A limit of each of many: their counters are read with each of them. */
 export const templateLimit = t.Object({ amount_usd: usd, period, time_zone: t.Nullable(t.String()) });

@@ -1,14 +1,12 @@
 import { Elysia, type Static, t } from "elysia";
-import type { Throttle } from "../../accounts/people/throttle.ts";
 import { createLink, listLinks, openLink, revokeLink, type SharedLink } from "../../accounts/shared-links.ts";
 import { GatewayError } from "../../errors.ts";
-import type { Ledger } from "../../ledger/ledger.ts";
 import { createProjectMonths, printMonthCsv, printProjectMonth } from "../../payments/project-months.ts";
 import { printTime } from "../../time.ts";
 import { createSharedViews, type SharedView } from "../../usage/shared-view.ts";
 import { printSums, type Sums } from "../../usage/sums.ts";
-import type { ConsoleSettings } from "./console-parts.ts";
-import { createGuard, type GuardParts } from "./guard.ts";
+import type { PartsOf } from "./console-parts.ts";
+import { createGuard } from "./guard.ts";
 import { printSpendingLimit } from "./keys/print.ts";
 import { spendingLimit } from "./keys/shapes.ts";
 import { contextOf } from "./request-context.ts";
@@ -16,11 +14,7 @@ import { id, nothing, oneOf, time, usd } from "./shapes.ts";
 import { csvHeaders } from "./text-stream.ts";
 import { month } from "./wallet/shapes.ts";
 
-interface Parts extends GuardParts {
-  readonly ledger: Ledger;
-  readonly settings: ConsoleSettings;
-  readonly throttle: Throttle;
-}
+type Parts = PartsOf<"ledger" | "settings" | "throttle">;
 
 const shown = t.Nullable(t.Object({ id, name: t.String() }));
 

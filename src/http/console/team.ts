@@ -11,18 +11,14 @@ import {
 } from "../../accounts/people/invitations.ts";
 import { changeRole, listMembers, type Member, removeMember } from "../../accounts/people/members.ts";
 import { findPerson, findPersonById } from "../../accounts/people/people.ts";
-import type { Mails } from "../../delivery/mail/mails.ts";
 import { GatewayError } from "../../errors.ts";
 import { printTime } from "../../time.ts";
 import { email, listOf } from "./accounts/shapes.ts";
-import type { ConsoleSettings } from "./console-parts.ts";
-import { type AccountAccess, createGuard, type GuardParts } from "./guard.ts";
+import type { PartsOf } from "./console-parts.ts";
+import { type AccountAccess, createGuard } from "./guard.ts";
 import { id, nothing, oneOf, roleName as role, time } from "./shapes.ts";
 
-interface Parts extends GuardParts {
-  readonly settings: ConsoleSettings;
-  readonly mails: Mails;
-}
+type Parts = PartsOf<"settings" | "mails">;
 
 const member = t.Object({
   person_id: id,

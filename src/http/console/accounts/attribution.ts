@@ -9,8 +9,8 @@ import {
 } from "../../../accounts/attribution/settings.ts";
 import { GatewayError } from "../../../errors.ts";
 import { LedgerError } from "../../../ledger/ledger.ts";
-import type { Platform } from "../console-parts.ts";
-import { createGuard, type GuardParts } from "../guard.ts";
+import type { PartsOf } from "../console-parts.ts";
+import { createGuard } from "../guard.ts";
 import { id, oneOf } from "../shapes.ts";
 
 const endUsers = oneOf(["plain", "hashed", "off"], {
@@ -23,9 +23,7 @@ const tagKeys = t.Array(t.String({ pattern: TAG_KEY_PATTERN }), {
 const settings = t.Object({ end_users: endUsers, tag_keys: tagKeys });
 const params = t.Object({ account: id });
 
-interface Parts extends GuardParts {
-  readonly platform: Pick<Platform, "forgetEndUser">;
-}
+type Parts = PartsOf<"platform">;
 
 /** How requests of an account may name whom they are for. */
 export function attributionRoutes(parts: Parts) {

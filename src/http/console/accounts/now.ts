@@ -2,21 +2,16 @@ import type { Account } from "../../../accounts/accounts.ts";
 import { findKeyNames } from "../../../accounts/find-items.ts";
 import { DAY_MS, HOUR_MS } from "../../../domain/id-time.ts";
 import { printUsd } from "../../../domain/money.ts";
-import type { Gateway } from "../../../gateway/gateway.ts";
-import type { Ledger } from "../../../ledger/ledger.ts";
 import { countUnread } from "../../../notices/notices.ts";
 import { runwayOf } from "../../../payments/overview.ts";
 import { codeOf, explainRefusal } from "../../../refusals/explain.ts";
 import { listRefusals, sumRefusals } from "../../../refusals/reads.ts";
 import { MINUTE_MS } from "../../../refusals/refusal.ts";
 import { readAccountDecline } from "../../../usage/forecast/next-decline.ts";
-import type { GuardParts } from "../guard.ts";
+import type { PartsOf } from "../console-parts.ts";
 import { type AccountNow, printAccount } from "./shapes.ts";
 
-interface Parts extends GuardParts {
-  readonly ledger: Ledger;
-  gateway(): Gateway;
-}
+type Parts = PartsOf<"ledger" | "gateway">;
 
 /** How long a refused request concerns every page. */
 const RECENT_MS = 10 * MINUTE_MS;

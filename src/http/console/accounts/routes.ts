@@ -3,23 +3,15 @@ import { type Account, type AccountEdit, createAccount, updateAccount } from "..
 import type { Actor } from "../../../accounts/audit-trail.ts";
 import { createOnce } from "../../../accounts/idempotency.ts";
 import { normaliseEmail } from "../../../accounts/people/people.ts";
-import type { Throttle } from "../../../accounts/people/throttle.ts";
 import { GatewayError } from "../../../errors.ts";
-import type { Gateway } from "../../../gateway/gateway.ts";
-import type { Ledger } from "../../../ledger/ledger.ts";
-import type { ConsoleSettings } from "../console-parts.ts";
+import type { PartsOf } from "../console-parts.ts";
 import { readConflict } from "../errors.ts";
-import { createGuard, type GuardParts } from "../guard.ts";
+import { createGuard } from "../guard.ts";
 import { errorEnvelope, id } from "../shapes.ts";
 import { readAccountNow } from "./now.ts";
 import { type AccountShape, account, accountNow, email, name, printAccount } from "./shapes.ts";
 
-interface Parts extends GuardParts {
-  readonly ledger: Ledger;
-  gateway(): Gateway;
-  readonly settings: ConsoleSettings;
-  readonly throttle: Throttle;
-}
+type Parts = PartsOf<"ledger" | "gateway" | "settings" | "throttle">;
 
 /** Accounts: made by operators, and by people while sign-up is open. */
 export function accountsRoutes(parts: Parts) {

@@ -21,21 +21,17 @@ import {
 import type { SpendingLimit } from "../../../accounts/spending-limits.ts";
 import { TIERS, type Tier } from "../../../domain/tiers.ts";
 import { GatewayError } from "../../../errors.ts";
-import type { Gateway } from "../../../gateway/gateway.ts";
-import type { Ledger } from "../../../ledger/ledger.ts";
 import { type KeyFacts, newKeyFacts, readFacts } from "../../../usage/forecast/bound-keys.ts";
 import type { TriedLimits } from "../../../usage/forecast/simulation.ts";
 import { readMs } from "../../../usage/view.ts";
-import type { AccountAccess, GuardParts } from "../guard.ts";
+import type { PartsOf } from "../console-parts.ts";
+import type { AccountAccess } from "../guard.ts";
 import { type KeyView, printKey } from "./print.ts";
 import { readSpendingLimit } from "./read-spending-limit.ts";
 import type { issuedKey, keyChangeBody, newKeyBody, simulationBody } from "./shapes.ts";
 
 /** What the routes of keys need. */
-export interface KeyParts extends GuardParts {
-  readonly ledger: Ledger;
-  gateway(): Gateway;
-}
+export type KeyParts = PartsOf<"ledger" | "gateway">;
 
 type IssuedView = Static<typeof issuedKey>;
 

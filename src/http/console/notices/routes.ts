@@ -1,6 +1,5 @@
 import { Elysia, type Static, t } from "elysia";
 import type { Actor } from "../../../accounts/audit-trail.ts";
-import type { Mails } from "../../../delivery/mail/mails.ts";
 import { readWebhookSecret } from "../../../delivery/webhook-worker.ts";
 import { GatewayError } from "../../../errors.ts";
 import { raiseTest } from "../../../notices/episodes.ts";
@@ -23,9 +22,9 @@ import {
   type RuleParts,
   updateRule,
 } from "../../../notices/rules.ts";
-import type { ConsoleSettings } from "../console-parts.ts";
+import type { PartsOf } from "../console-parts.ts";
 import { readConflict } from "../errors.ts";
-import type { AccountAccess, GuardParts } from "../guard.ts";
+import type { AccountAccess } from "../guard.ts";
 import { createGuard } from "../guard.ts";
 import { PERMISSIONS } from "../permissions.ts";
 import { errorEnvelope, id, nothing, pageOf } from "../shapes.ts";
@@ -43,10 +42,7 @@ import {
   webhookUrl,
 } from "./shapes.ts";
 
-interface Parts extends GuardParts {
-  readonly settings: ConsoleSettings;
-  readonly mails: Mails;
-}
+type Parts = PartsOf<"settings" | "mails">;
 
 const ruleParams = t.Object({ account: id, rule: id });
 const noticeParams = t.Object({ account: id, notice: id });

@@ -6,20 +6,17 @@ import { readListOrder } from "../../../accounts/ranked-page.ts";
 import { resumeAccount, suspendAccount } from "../../../accounts/suspension.ts";
 import { MARKUP_PATTERN, parseMarkup, printMarkup, printUsd } from "../../../domain/money.ts";
 import { GatewayError } from "../../../errors.ts";
-import { type Ledger, LedgerError, type Posting } from "../../../ledger/ledger.ts";
+import { LedgerError, type Posting } from "../../../ledger/ledger.ts";
 import { bookCorrection, bookRefund, bookTopUp } from "../../../payments/bookings.ts";
 import { printTime } from "../../../time.ts";
 import { account, acting, printAccount, reason, wallet } from "../accounts/shapes.ts";
-import type { ConsoleSettings } from "../console-parts.ts";
+import type { PartsOf } from "../console-parts.ts";
 import { throwBookingError } from "../errors.ts";
-import { createGuard, type GuardParts } from "../guard.ts";
+import { createGuard } from "../guard.ts";
 import { id, nothing, pageOf, pageQuery, readAmount, sortOf, usd } from "../shapes.ts";
 import { creditEnd, creditSource } from "../wallet/shapes.ts";
 
-interface Parts extends GuardParts {
-  readonly ledger: Ledger;
-  readonly settings: Pick<ConsoleSettings, "refundCreditDays">;
-}
+type Parts = PartsOf<"ledger" | "settings">;
 
 const factor = t.String({
   pattern: MARKUP_PATTERN,

@@ -2,13 +2,11 @@ import { Elysia, t } from "elysia";
 import { GatewayError } from "../../../errors.ts";
 import type { Finding } from "../../../ledger/audit/audit.ts";
 import { printTime } from "../../../time.ts";
-import type { AuditJob, AuditResult, Platform } from "../console-parts.ts";
-import { createGuard, type GuardParts } from "../guard.ts";
+import type { AuditJob, AuditResult, PartsOf } from "../console-parts.ts";
+import { createGuard } from "../guard.ts";
 import { nothing, oneOf, time } from "../shapes.ts";
 
-interface Parts extends GuardParts {
-  readonly platform: Platform;
-}
+type Parts = PartsOf<"platform">;
 
 const finding = t.Object({
   kind: t.String({ description: "Id of the invariant" }),

@@ -6,20 +6,16 @@ import { chooseAtRisk, findAtRisk, printAtRisk } from "../../../figures/at-risk.
 import { createFigures } from "../../../figures/figures.ts";
 import { keepFresh } from "../../../figures/kept.ts";
 import { RISKS } from "../../../figures/risks.ts";
-import type { Ledger } from "../../../ledger/ledger.ts";
 import { readMonthSheet } from "../../../payments/month-sheet.ts";
 import { printMonthSheet, printSheetCsv } from "../../../payments/print-sheet.ts";
-import type { ConsoleSettings } from "../console-parts.ts";
-import { createGuard, type GuardParts } from "../guard.ts";
+import type { PartsOf } from "../console-parts.ts";
+import { createGuard } from "../guard.ts";
 import { id, oneOf, time, usd } from "../shapes.ts";
 import { csvHeaders } from "../text-stream.ts";
 import { creditSource, month } from "../wallet/shapes.ts";
 import { sheetShape } from "../wallet/sheet-shapes.ts";
 
-interface Parts extends GuardParts {
-  readonly ledger: Ledger;
-  readonly settings: Pick<ConsoleSettings, "company">;
-}
+type Parts = PartsOf<"ledger" | "settings">;
 
 const riskKind = oneOf(RISKS);
 

@@ -5,21 +5,15 @@ import type { MailServerState } from "../../../delivery/mail/server-watch.ts";
 import { printUsd } from "../../../domain/money.ts";
 import { VERSION } from "../../../domain/version.ts";
 import { GatewayError } from "../../../errors.ts";
-import type { Gateway } from "../../../gateway/gateway.ts";
-import type { Ledger } from "../../../ledger/ledger.ts";
 import { type AttemptTotals, sumAttempts } from "../../../notices/upstream-attempts.ts";
 import type { Backlog } from "../../../telemetry/background-metrics.ts";
 import { printTime } from "../../../time.ts";
 import type { Upstream, UpstreamKey } from "../../../upstream/upstream.ts";
-import type { Platform } from "../console-parts.ts";
-import { createGuard, type GuardParts } from "../guard.ts";
+import type { PartsOf } from "../console-parts.ts";
+import { createGuard } from "../guard.ts";
 import { forced, health, keyPath, operatorNow, path, probe, upstream } from "./health-shapes.ts";
 
-interface Parts extends GuardParts {
-  readonly ledger: Ledger;
-  gateway(): Gateway;
-  readonly platform: Platform;
-}
+type Parts = PartsOf<"ledger" | "gateway" | "platform">;
 
 /** The state of this gateway, its upstreams, limiter and ledger. Nothing secret. */
 export function operatorHealthRoutes(parts: Parts) {

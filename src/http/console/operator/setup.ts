@@ -8,14 +8,11 @@ import {
   type ProvedProvider,
   type ProviderPage,
 } from "../../../setup/provider-page.ts";
-import type { ConsoleSettings, Platform } from "../console-parts.ts";
-import { createGuard, type GuardParts } from "../guard.ts";
+import type { PartsOf } from "../console-parts.ts";
+import { createGuard } from "../guard.ts";
 import { oneOf } from "../shapes.ts";
 
-interface Parts extends GuardParts {
-  readonly settings: Pick<ConsoleSettings, "isDemoOnly">;
-  readonly platform: Pick<Platform, "providers">;
-}
+type Parts = PartsOf<"settings" | "platform">;
 
 const provider = t.String({ maxLength: 64, description: "Name of a provider that can be set up here" });
 const key = t.Optional(

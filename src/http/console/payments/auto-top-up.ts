@@ -6,15 +6,12 @@ import { removeCard, setAutoTopUp } from "../../../payments/auto-top-ups.ts";
 import { printAutoView, readAutoView } from "../../../payments/auto-view.ts";
 import { createCardSetup } from "../../../payments/card-setups.ts";
 import { addressOfWallet, type FullStripe } from "../../../payments/stripe.ts";
-import { describeFault, type Log } from "../../../telemetry/log.ts";
-import type { ConsoleSettings } from "../console-parts.ts";
-import { createGuard, type GuardParts } from "../guard.ts";
+import { describeFault } from "../../../telemetry/log.ts";
+import type { PartsOf } from "../console-parts.ts";
+import { createGuard } from "../guard.ts";
 import { autoTopUpBody, autoTopUpShape, newCheckoutShape } from "../wallet/shapes.ts";
 
-interface Parts extends GuardParts {
-  readonly settings: ConsoleSettings;
-  readonly log: Log;
-}
+type Parts = PartsOf<"settings" | "log">;
 
 type CardPage = typeof newCheckoutShape.static;
 

@@ -2,16 +2,12 @@ import { Elysia, t } from "elysia";
 import { createOnce } from "../../../accounts/idempotency.ts";
 import { addressOfWallet, type FullStripe } from "../../../payments/stripe.ts";
 import { offersOf, openPortal, orderPlan, requireOffer } from "../../../plans/billing/orders.ts";
-import type { Log } from "../../../telemetry/log.ts";
-import type { ConsoleSettings } from "../console-parts.ts";
-import { createGuard, type GuardParts } from "../guard.ts";
+import type { PartsOf } from "../console-parts.ts";
+import { createGuard } from "../guard.ts";
 import { planId, planShape, shapePlan } from "../subscriptions/shapes.ts";
 import { newCheckoutShape } from "../wallet/shapes.ts";
 
-interface Parts extends GuardParts {
-  readonly settings: ConsoleSettings;
-  readonly log: Log;
-}
+type Parts = PartsOf<"settings" | "log">;
 
 type PlanPage = typeof newCheckoutShape.static;
 

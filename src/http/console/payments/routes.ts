@@ -1,12 +1,9 @@
 import { Elysia } from "elysia";
 import { findAccountNames } from "../../../accounts/find-items.ts";
 import { createOnce } from "../../../accounts/idempotency.ts";
-import type { Throttle } from "../../../accounts/people/throttle.ts";
 import type { Db } from "../../../db/database.ts";
-import type { Mails } from "../../../delivery/mail/mails.ts";
 import { parseUsd, printUsd } from "../../../domain/money.ts";
 import { GatewayError } from "../../../errors.ts";
-import type { Ledger } from "../../../ledger/ledger.ts";
 import { createCheckout, findCheckout, stateOfCheckout } from "../../../payments/checkouts.ts";
 import { printOverview, readOverview } from "../../../payments/overview.ts";
 import { findPaidBy, findReceipts } from "../../../payments/receipts.ts";
@@ -26,10 +23,9 @@ import {
   createStripeClient,
   type FullStripe,
 } from "../../../payments/stripe.ts";
-import type { Log } from "../../../telemetry/log.ts";
 import { printTime } from "../../../time.ts";
-import type { ConsoleSettings } from "../console-parts.ts";
-import { createGuard, type GuardParts } from "../guard.ts";
+import type { PartsOf } from "../console-parts.ts";
+import { createGuard } from "../guard.ts";
 import { contextOf } from "../request-context.ts";
 import { pageQuery, readAmount } from "../shapes.ts";
 import {
@@ -50,13 +46,7 @@ import { planOrderRoutes } from "./plan-orders.ts";
 import { signedCallRoutes } from "./signed-calls.ts";
 import { receiveEvent } from "./webhook.ts";
 
-interface Parts extends GuardParts {
-  readonly ledger: Ledger;
-  readonly settings: ConsoleSettings;
-  readonly mails: Mails;
-  readonly throttle: Throttle;
-  readonly log: Log;
-}
+type Parts = PartsOf<"ledger" | "settings" | "mails" | "throttle" | "log">;
 
 const PAGE_SIZE = 50;
 /** The ids of codes and of checkout sessions. Other texts are neither looked up nor stored. */

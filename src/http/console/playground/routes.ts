@@ -4,11 +4,10 @@ import type { ApiKey, Caller } from "../../../accounts/keys/key.ts";
 import type { Gateway } from "../../../gateway/gateway.ts";
 import type { Call } from "../../../gateway/request.ts";
 import { runRequest } from "../../../gateway/run-request.ts";
-import type { Ledger } from "../../../ledger/ledger.ts";
 import { WIRES } from "../../../wire/registry.ts";
-import type { RunningRequests } from "../../http-parts.ts";
 import { runRoute } from "../../inference.ts";
-import { createGuard, type GuardParts } from "../guard.ts";
+import type { PartsOf } from "../console-parts.ts";
+import { createGuard } from "../guard.ts";
 import { requireKey, requireOwn } from "../keys/edits.ts";
 import { accountParams } from "../keys/shapes.ts";
 import { contextOf } from "../request-context.ts";
@@ -16,11 +15,7 @@ import { receiptOf } from "../requests/routes.ts";
 import { PlaygroundReply } from "./reply.ts";
 import { playgroundBody } from "./shapes.ts";
 
-interface Parts extends GuardParts {
-  readonly ledger: Ledger;
-  gateway(): Gateway;
-  readonly running: RunningRequests;
-}
+type Parts = PartsOf<"ledger" | "gateway" | "running">;
 
 /** The name of the playground on receipts and in the log. */
 const SURFACE = "playground";

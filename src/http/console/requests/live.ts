@@ -2,19 +2,14 @@ import type { Actor } from "../../../accounts/audit-trail.ts";
 import { findRole } from "../../../accounts/people/members.ts";
 import { timeOf } from "../../../domain/id-time.ts";
 import { GatewayError } from "../../../errors.ts";
-import type { Ledger } from "../../../ledger/ledger.ts";
 import type { Receipt } from "../../../ledger/records.ts";
-import { describeFault, type Log } from "../../../telemetry/log.ts";
-import type { GuardParts } from "../guard.ts";
+import { describeFault } from "../../../telemetry/log.ts";
+import type { PartsOf } from "../console-parts.ts";
 import { PERMISSIONS } from "../permissions.ts";
 import { printRequestRows } from "./print.ts";
 import type { RequestRow } from "./shapes.ts";
 
-interface Parts extends GuardParts {
-  readonly ledger: Ledger;
-  readonly stopping: AbortSignal;
-  readonly log: Log;
-}
+type Parts = PartsOf<"ledger" | "stopping" | "log">;
 
 const POLL_MS = 2_000;
 /** Interval of comments, which keep proxies from closing a stream, and of the check of its session. */

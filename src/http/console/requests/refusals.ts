@@ -5,8 +5,6 @@ import { projectOfTemplate } from "../../../accounts/spending-limits.ts";
 import { printUsd } from "../../../domain/money.ts";
 import { SCOPE_KINDS, type Scope } from "../../../domain/scope.ts";
 import { GatewayError, type SpendingLimitFacts } from "../../../errors.ts";
-import type { Gateway } from "../../../gateway/gateway.ts";
-import type { Ledger } from "../../../ledger/ledger.ts";
 import type { SpendLimitUsage } from "../../../ledger/records.ts";
 import {
   causesOf,
@@ -26,7 +24,8 @@ import {
 import { KEPT_MS } from "../../../refusals/refusal.ts";
 import { printTime, waitAtMost } from "../../../time.ts";
 import { readRange } from "../../../usage/view.ts";
-import { createGuard, type GuardParts } from "../guard.ts";
+import type { PartsOf } from "../console-parts.ts";
+import { createGuard } from "../guard.ts";
 import {
   type RefusalDetailJson,
   type RefusalJson,
@@ -35,10 +34,7 @@ import {
   refusalsQuery,
 } from "./shapes.ts";
 
-interface Parts extends GuardParts {
-  readonly ledger: Ledger;
-  gateway(): Gateway;
-}
+type Parts = PartsOf<"ledger" | "gateway">;
 
 const PAGE_SIZE = 100;
 const WRITE_MS_MAX = 1_000;

@@ -4,12 +4,11 @@ import { findScopeNames } from "../../../accounts/find-items.ts";
 import { printUsd } from "../../../domain/money.ts";
 import { readScopeFilter } from "../../../domain/scope.ts";
 import { GatewayError } from "../../../errors.ts";
-import type { Ledger } from "../../../ledger/ledger.ts";
 import type { MetadataCondition, ReceiptFilter } from "../../../ledger/records.ts";
-import type { Log } from "../../../telemetry/log.ts";
 import { printTime } from "../../../time.ts";
 import { readMs } from "../../../usage/view.ts";
-import { createGuard, type GuardParts } from "../guard.ts";
+import type { PartsOf } from "../console-parts.ts";
+import { createGuard } from "../guard.ts";
 import { contextOf } from "../request-context.ts";
 import { createLiveRequests } from "./live.ts";
 import { printReceipt, printRequestRows } from "./print.ts";
@@ -21,11 +20,7 @@ import {
   requestsQuery,
 } from "./shapes.ts";
 
-interface Parts extends GuardParts {
-  readonly ledger: Ledger;
-  readonly stopping: AbortSignal;
-  readonly log: Log;
-}
+type Parts = PartsOf<"ledger" | "stopping" | "log">;
 
 const PAGE_SIZE = 50;
 

@@ -2,7 +2,6 @@ import { Elysia, t } from "elysia";
 import { findAccount } from "../../../accounts/accounts.ts";
 import type { Actor, SessionState } from "../../../accounts/audit-trail.ts";
 import {
-  type CredentialParts,
   changePassword,
   confirmPassword,
   orderEmailVerification,
@@ -24,8 +23,8 @@ import {
 } from "../../../accounts/people/sessions.ts";
 import { GatewayError } from "../../../errors.ts";
 import { printTime } from "../../../time.ts";
-import type { ConsoleSettings } from "../console-parts.ts";
-import { createGuard, type GuardParts, isConfirmed } from "../guard.ts";
+import type { PartsOf } from "../console-parts.ts";
+import { createGuard, isConfirmed } from "../guard.ts";
 import { visitorOf } from "../request-context.ts";
 import { id, nothing } from "../shapes.ts";
 import {
@@ -38,10 +37,7 @@ import {
   sessionShape,
 } from "./shapes.ts";
 
-interface Parts extends GuardParts {
-  readonly settings: ConsoleSettings;
-  readonly credentials: CredentialParts;
-}
+type Parts = PartsOf<"settings" | "credentials">;
 
 /** Routes of a signed-in person about itself. Management keys are no person: they get `not_permitted`. */
 export function meRoutes(parts: Parts) {

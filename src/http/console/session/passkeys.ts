@@ -3,25 +3,21 @@ import {
   beginProof,
   beginRegistration,
   beginSignIn,
-  type PasskeyParts,
   proveByPasskey,
   register,
   removePasskey,
   signInByPasskey,
 } from "../../../accounts/passkeys/passkeys.ts";
 import { endSession } from "../../../accounts/people/sessions.ts";
-import type { SignInMetrics } from "../../../telemetry/metrics.ts";
-import { createGuard, type GuardParts } from "../guard.ts";
+import type { PartsOf } from "../console-parts.ts";
+import { createGuard } from "../guard.ts";
 import { visitorOf } from "../request-context.ts";
 import { nothing, oneOf } from "../shapes.ts";
 import { requireSession } from "./me.ts";
 import { nameField, personShape, printPerson } from "./shapes.ts";
 import { countSignIn } from "./sign-in.ts";
 
-interface Parts extends GuardParts {
-  readonly passkeys: PasskeyParts;
-  readonly signIns: SignInMetrics;
-}
+type Parts = PartsOf<"passkeys" | "signIns">;
 
 const bytes = t.String({ maxLength: 65_536, pattern: "^[\\w-]*$" });
 const attachment = t.Optional(oneOf(["platform", "cross-platform"]));

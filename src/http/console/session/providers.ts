@@ -1,22 +1,16 @@
 import { type Context, Elysia, t } from "elysia";
 import type { Actor } from "../../../accounts/audit-trail.ts";
-import type { ProviderSignInParts } from "../../../accounts/oidc/admission.ts";
 import { removeFlowCookie } from "../../../accounts/oidc/flows.ts";
 import { beginAtProvider, type Finished, finishAtProvider } from "../../../accounts/oidc/provider-sign-in.ts";
 import { endSession } from "../../../accounts/people/sessions.ts";
-import type { Log } from "../../../telemetry/log.ts";
-import type { SignInMetrics } from "../../../telemetry/metrics.ts";
 import { targetOf } from "../../identity.ts";
-import { createGuard, type GuardParts } from "../guard.ts";
+import type { PartsOf } from "../console-parts.ts";
+import { createGuard } from "../guard.ts";
 import { visitorOf } from "../request-context.ts";
 import { requireSession } from "./me.ts";
 import { tokenField } from "./shapes.ts";
 
-interface Parts extends GuardParts {
-  readonly providerSignIns: ProviderSignInParts;
-  readonly signIns: SignInMetrics;
-  readonly log: Log;
-}
+type Parts = PartsOf<"providerSignIns" | "signIns" | "log">;
 
 const providerParams = t.Object({ provider: t.String({ minLength: 1, maxLength: 32 }) });
 const location = t.Object({ location: t.String() });

@@ -1,5 +1,4 @@
 import { Elysia, t } from "elysia";
-import type { Throttle } from "../../../accounts/people/throttle.ts";
 import {
   beginSecondFactor,
   finishSecondFactor,
@@ -9,17 +8,14 @@ import {
 } from "../../../accounts/second-factor/second-factor.ts";
 import { NO_SIGN_IN_RULES } from "../../../domain/sign-in-rules.ts";
 import { GatewayError } from "../../../errors.ts";
-import type { ConsoleSettings } from "../console-parts.ts";
-import { createGuard, type GuardParts } from "../guard.ts";
+import type { PartsOf } from "../console-parts.ts";
+import { createGuard } from "../guard.ts";
 import { visitorOf } from "../request-context.ts";
 import { nothing } from "../shapes.ts";
 import { requireSession } from "./me.ts";
 import { codeField } from "./shapes.ts";
 
-interface Parts extends GuardParts {
-  readonly settings: ConsoleSettings;
-  readonly throttle: Throttle;
-}
+type Parts = PartsOf<"settings" | "throttle">;
 
 const recoveryCodes = () => t.Object({ recovery_codes: t.Array(t.String()) });
 

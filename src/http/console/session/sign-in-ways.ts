@@ -5,14 +5,12 @@ import { listSignInWays, removeIdentity, type SignInWays } from "../../../accoun
 import { isRequired } from "../../../accounts/second-factor/second-factor.ts";
 import { NO_SIGN_IN_RULES } from "../../../domain/sign-in-rules.ts";
 import { printTime } from "../../../time.ts";
-import type { ConsoleSettings } from "../console-parts.ts";
-import { createGuard, type GuardParts } from "../guard.ts";
+import type { PartsOf } from "../console-parts.ts";
+import { createGuard } from "../guard.ts";
 import { id, nothing, time } from "../shapes.ts";
 import { requireSession } from "./me.ts";
 
-interface Parts extends GuardParts {
-  readonly settings: ConsoleSettings;
-}
+type Parts = PartsOf<"settings">;
 
 const waysShape = t.Object({
   /** Whether the person has a password, and whether the file lets it open a session. */

@@ -2,7 +2,6 @@ import { Elysia, t } from "elysia";
 import type { Actor } from "../../../accounts/audit-trail.ts";
 import { hasPasskeys } from "../../../accounts/passkeys/passkeys.ts";
 import {
-  type CredentialParts,
   orderPasswordReset,
   resetPassword,
   signInPerson,
@@ -10,13 +9,13 @@ import {
 } from "../../../accounts/people/credentials.ts";
 import { cookieFormOf, printCookie } from "../../../accounts/people/session-cookie.ts";
 import { endSession } from "../../../accounts/people/sessions.ts";
-import { type SignUpParts, signUp } from "../../../accounts/people/sign-up.ts";
+import { signUp } from "../../../accounts/people/sign-up.ts";
 import { NO_SIGN_IN_RULES } from "../../../domain/sign-in-rules.ts";
 import { VERSION } from "../../../domain/version.ts";
 import { type Cause, GatewayError } from "../../../errors.ts";
 import type { SignInMetrics, SignInResult } from "../../../telemetry/metrics.ts";
-import type { ConsoleSettings } from "../console-parts.ts";
-import { createGuard, type GuardParts } from "../guard.ts";
+import type { PartsOf } from "../console-parts.ts";
+import { createGuard } from "../guard.ts";
 import { visitorOf } from "../request-context.ts";
 import { nothing } from "../shapes.ts";
 import {
@@ -30,12 +29,7 @@ import {
   tokenField,
 } from "./shapes.ts";
 
-interface Parts extends GuardParts {
-  readonly settings: ConsoleSettings;
-  readonly credentials: CredentialParts;
-  readonly signIns: SignInMetrics;
-  readonly signUps: SignUpParts;
-}
+type Parts = PartsOf<"settings" | "credentials" | "signIns" | "signUps">;
 
 /** Routes for everybody: what the console offers, sign-in and sign-up, and the links of mails. */
 export function signInRoutes(parts: Parts) {

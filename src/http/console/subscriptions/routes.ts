@@ -3,7 +3,6 @@ import type { Actor } from "../../../accounts/audit-trail.ts";
 import { findAccountNames } from "../../../accounts/find-items.ts";
 import { parseUsd, printUsd } from "../../../domain/money.ts";
 import { GatewayError } from "../../../errors.ts";
-import type { Ledger } from "../../../ledger/ledger.ts";
 import { createStripeClient } from "../../../payments/stripe.ts";
 import { commandBilled } from "../../../plans/billing/commands.ts";
 import type { PlanCommand } from "../../../plans/decide.ts";
@@ -11,11 +10,10 @@ import { command, previewCommand, previewSubscribe, requirePlan, subscribe } fro
 import { printGrant, printPreview } from "../../../plans/print.ts";
 import { findLive, findSubscription, listGrants, listSubscriptions } from "../../../plans/reads.ts";
 import { periodStartOf, type Subscription } from "../../../plans/subscription.ts";
-import type { Log } from "../../../telemetry/log.ts";
 import { reason } from "../accounts/shapes.ts";
-import type { ConsoleSettings } from "../console-parts.ts";
+import type { PartsOf } from "../console-parts.ts";
 import { readConflict } from "../errors.ts";
-import { createGuard, type GuardParts } from "../guard.ts";
+import { createGuard } from "../guard.ts";
 import { billingParts } from "../payments/billing-parts.ts";
 import { errorEnvelope, pageOf } from "../shapes.ts";
 import {
@@ -34,11 +32,7 @@ import {
   withoutMarkup,
 } from "./shapes.ts";
 
-interface Parts extends GuardParts {
-  readonly ledger: Ledger;
-  readonly settings: ConsoleSettings;
-  readonly log: Log;
-}
+type Parts = PartsOf<"ledger" | "settings" | "log">;
 
 const PAGE_SIZE = 50;
 /** Credits of a subscription that are shown. */

@@ -3,8 +3,6 @@ import type { Account } from "../../../accounts/accounts.ts";
 import { markupOf } from "../../../accounts/markup.ts";
 import { type Cell, printCsv } from "../../../domain/csv.ts";
 import { GatewayError } from "../../../errors.ts";
-import type { Gateway } from "../../../gateway/gateway.ts";
-import type { Ledger } from "../../../ledger/ledger.ts";
 import { HISTOGRAM_BOUNDS_MS } from "../../../ledger/usage-records.ts";
 import { KEPT_MS } from "../../../refusals/refusal.ts";
 import { printTime } from "../../../time.ts";
@@ -13,7 +11,8 @@ import { GROUPS_MAX, OTHER, reportUsage, type UsageReport } from "../../../usage
 import { percentilesOf, printMargin, printSums, type Sums } from "../../../usage/sums.ts";
 import { isDaily, readRange, readView, type UsageView } from "../../../usage/view.ts";
 import { comparePrices } from "../../../usage/what-if.ts";
-import { createGuard, type GuardParts } from "../guard.ts";
+import type { PartsOf } from "../console-parts.ts";
+import { createGuard } from "../guard.ts";
 import { writeRefusals } from "../requests/refusals.ts";
 import { csvHeaders } from "../text-stream.ts";
 import {
@@ -35,10 +34,7 @@ import {
   whatIfBody,
 } from "./shapes.ts";
 
-interface Parts extends GuardParts {
-  readonly ledger: Ledger;
-  gateway(): Gateway;
-}
+type Parts = PartsOf<"ledger" | "gateway">;
 
 /** The usage of one account, and for operators that of all. */
 export function usageRoutes(parts: Parts) {

@@ -1,7 +1,6 @@
 import { Elysia } from "elysia";
 import { findKeyNames } from "../../../accounts/find-items.ts";
 import { printUsd } from "../../../domain/money.ts";
-import type { Ledger } from "../../../ledger/ledger.ts";
 import { printCredit } from "../../../ledger/print-credit.ts";
 import type { PageRequest, RunningHold, TransferRange } from "../../../ledger/records.ts";
 import { printHold, printOverview, printTransfer, readOverview } from "../../../payments/overview.ts";
@@ -9,8 +8,8 @@ import { proveWallet, type WalletProof } from "../../../payments/proof.ts";
 import { findReceipts } from "../../../payments/receipts.ts";
 import { findTransferNotes } from "../../../payments/transfer-notes.ts";
 import { printTime } from "../../../time.ts";
-import type { ConsoleSettings } from "../console-parts.ts";
-import { createGuard, type GuardParts } from "../guard.ts";
+import type { PartsOf } from "../console-parts.ts";
+import { createGuard } from "../guard.ts";
 import { pageQuery } from "../shapes.ts";
 import {
   creditsQuery,
@@ -23,10 +22,7 @@ import {
 } from "./shapes.ts";
 import { statementRoutes } from "./statements.ts";
 
-interface Parts extends GuardParts {
-  readonly ledger: Ledger;
-  readonly settings: Pick<ConsoleSettings, "company">;
-}
+type Parts = PartsOf<"ledger" | "settings">;
 
 const PAGE_SIZE = 50;
 /** Pages of the ledger that one request reads, of 50,000 transfers each. */

@@ -2,22 +2,18 @@ import { Elysia, t } from "elysia";
 import type { Account } from "../../../accounts/accounts.ts";
 import { printUsd } from "../../../domain/money.ts";
 import { type Month, readMonth } from "../../../domain/month.ts";
-import type { Ledger } from "../../../ledger/ledger.ts";
 import { printChargeback, printChargebackCsv, readChargeback } from "../../../payments/chargeback.ts";
 import { readMonthSheet } from "../../../payments/month-sheet.ts";
 import { printMonthSheet, printSheetCsv } from "../../../payments/print-sheet.ts";
 import { listMonths, type MonthSummary } from "../../../payments/statement.ts";
 import { readStatementDigest, statementLines } from "../../../payments/statement-digest.ts";
-import type { ConsoleSettings } from "../console-parts.ts";
-import { createGuard, type GuardParts } from "../guard.ts";
+import type { PartsOf } from "../console-parts.ts";
+import { createGuard } from "../guard.ts";
 import { csvHeaders, streamText } from "../text-stream.ts";
 import { chargebackBy, chargebackShape, month, statementsShape } from "./shapes.ts";
 import { digestShape, sheetShape } from "./sheet-shapes.ts";
 
-interface Parts extends GuardParts {
-  readonly ledger: Ledger;
-  readonly settings: Pick<ConsoleSettings, "company">;
-}
+type Parts = PartsOf<"ledger" | "settings">;
 
 /** The statements of a wallet by month, whole or split by project, member or key. */
 export function statementRoutes(parts: Parts) {
