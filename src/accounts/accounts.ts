@@ -1,5 +1,5 @@
 import { and, asc, eq, or, sql } from "drizzle-orm";
-import type { Database, Db, Tables } from "../db/database.ts";
+import type { Database, DatabaseParts, Db, Tables } from "../db/database.ts";
 import type { BillingDetails } from "../domain/company.ts";
 import type { Markup } from "../domain/money.ts";
 import { GatewayError } from "../errors.ts";
@@ -101,7 +101,7 @@ export class EditConflict<Item> extends GatewayError {
  * that is taken, and with `unknown_item`.
  */
 export async function updateAccount(
-  { database, now }: { readonly database: Database; readonly now: () => number },
+  { database, now }: DatabaseParts,
   actor: AuditActor,
   accountId: string,
   { version, name, email }: AccountEdit,
@@ -145,7 +145,7 @@ interface AccountChange {
  * stays as it is. Rejects with `unknown_item`.
  */
 export function changeAccount(
-  { database, now }: { readonly database: Database; readonly now: () => number },
+  { database, now }: DatabaseParts,
   actor: AuditActor,
   accountId: string,
   describe: (before: Account) => AccountChange | undefined,

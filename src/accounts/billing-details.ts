@@ -1,11 +1,11 @@
-import type { Database } from "../db/database.ts";
+import type { DatabaseParts } from "../db/database.ts";
 import type { BillingDetails } from "../domain/company.ts";
 import { type Account, changeAccount } from "./accounts.ts";
 import type { AuditActor } from "./audit-trail.ts";
 
 /** Sets whom the statements of an account are for, of every month. Without a detail, its name alone stays. */
 export function setBillingDetails(
-  parts: { readonly database: Database; readonly now: () => number },
+  parts: DatabaseParts,
   actor: AuditActor,
   accountId: string,
   details: BillingDetails,

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, hkdfSync } from "node:crypto";
 import { and, eq, isNull, lt } from "drizzle-orm";
-import type { Database, Db } from "../db/database.ts";
+import type { DatabaseParts, Db } from "../db/database.ts";
 import { DAY_MS } from "../domain/id-time.ts";
 import { GatewayError } from "../errors.ts";
 import { platform } from "../platform.ts";
@@ -18,11 +18,6 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 /** Cookies of other programs on the host are no secrets of ours. */
 const SESSION_NAMES = [`__Secure-${COOKIE_NAME}`, COOKIE_NAME];
-
-interface IdempotencyParts {
-  readonly database: Database;
-  readonly now: () => number;
-}
 
 /** A request that creates something, and its parsed body. */
 export interface CreationRequest {
@@ -42,7 +37,7 @@ export type KeepAnswer<Answer> = (tx: Db, answer: Answer) => Promise<void>;
  * `create` must call its argument in the transaction that creates. Without the header it always creates.
  */
 export async function createOnce<Answer extends object>(
-  { database, now }: IdempotencyParts,
+  { database, now }: DatabaseParts,
   { request, body }: CreationRequest,
   actor: Actor,
   create: (keep: KeepAnswer<Answer>) => Promise<Answer>,
@@ -65,13 +60,13 @@ export async function createOnce<Answer extends object>(
 }
 
 /** Deletes the answers that are older than 24 h. */
-export async function sweepAnswers({ database, now }: IdempotencyParts): Promise<void> {
+export async function sweepAnswers({ database, now }: DatabaseParts): Promise<void> {
   const { idempotentAnswers } = database.tables;
   const isOld = lt(idempotentAnswers.createdAtMs, now() - KEPT_MS);
   await database.transact((tx) => tx.delete(idempotentAnswers).where(isOld));
 }
 
-interface Claim extends IdempotencyParts {
+interface Claim extends DatabaseParts {
   readonly credential: string;
   readonly digest: string;
   readonly requestDigest: string;

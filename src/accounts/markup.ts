@@ -1,4 +1,4 @@
-import type { Database } from "../db/database.ts";
+import type { DatabaseParts } from "../db/database.ts";
 import { type Markup, printMarkup } from "../domain/money.ts";
 import { type Account, changeAccount } from "./accounts.ts";
 import type { AuditActor } from "./audit-trail.ts";
@@ -21,7 +21,7 @@ interface MarkupChange {
  * `unknown_item`.
  */
 export function setMarkup(
-  parts: { readonly database: Database; readonly now: () => number },
+  parts: DatabaseParts,
   actor: AuditActor,
   { accountId, markup, reason }: MarkupChange,
 ): Promise<Account> {

@@ -1,5 +1,5 @@
 import { and, count, desc, eq, gt, isNull } from "drizzle-orm";
-import type { Database, Db } from "../db/database.ts";
+import type { Database, DatabaseParts, Db } from "../db/database.ts";
 import { DAY_MS } from "../domain/id-time.ts";
 import { GatewayError } from "../errors.ts";
 import { platform } from "../platform.ts";
@@ -37,11 +37,6 @@ export interface NewLink {
   readonly expiresAtMs: number;
 }
 
-interface LinkParts {
-  readonly database: Database;
-  readonly now: () => number;
-}
-
 const LIFE_MS_MAX = 366 * DAY_MS;
 const ACTIVE_MAX = 100;
 const TOKEN = /^shl-[\w-]{43}$/;
@@ -57,7 +52,7 @@ const PROJECT_PREFIX = "project:";
  * another account's key or project.
  */
 export async function createLink(
-  { database, now }: LinkParts,
+  { database, now }: DatabaseParts,
   actor: AuditActor,
   accountId: string,
   { keyId, projectId, showsNames, expiresAtMs }: NewLink,
@@ -123,7 +118,7 @@ async function checkCount({ tables }: Database, tx: Db, accountId: string, nowMs
 
 /** Revokes a link, at once. A revoked link stays as it is. Throws `unknown_item` for another account's. */
 export async function revokeLink(
-  { database, now }: LinkParts,
+  { database, now }: DatabaseParts,
   actor: AuditActor,
   { accountId, id }: Pick<SharedLink, "accountId" | "id">,
 ): Promise<void> {

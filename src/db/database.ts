@@ -46,6 +46,12 @@ export type Database =
   | (Queries & { readonly dialect: "sqlite"; readonly sqlite: SqliteDatabase })
   | (Queries & { readonly dialect: "postgres"; readonly postgres: PostgresDatabase });
 
+/** A database, and the clock of those who use it, in Unix milliseconds. */
+export interface DatabaseParts {
+  readonly database: Database;
+  readonly now: () => number;
+}
+
 /** Opens a database and migrates it. Rejects when it cannot be used, or a newer program migrated it. */
 export async function connectDatabase(location: DatabaseLocation): Promise<Database> {
   if (location.dialect === "sqlite") return overSqlite(openDatabase(location.path));

@@ -1,6 +1,6 @@
 import { and, eq, gte, isNotNull, isNull, or, sql } from "drizzle-orm";
 import { type AuditActor, recordChange } from "../accounts/audit-trail.ts";
-import type { Database, Db, Tables } from "../db/database.ts";
+import type { Database, DatabaseParts, Db, Tables } from "../db/database.ts";
 import { type Nanos, parseUsd, printUsd } from "../domain/money.ts";
 import { GatewayError } from "../errors.ts";
 import { isPayable } from "./checkouts.ts";
@@ -9,12 +9,6 @@ import { isPayable } from "./checkouts.ts";
 export type AutoTopUp = Tables["autoTopUps"]["$inferSelect"];
 /** A payment of an automatic top-up. */
 export type AutoPayment = Tables["autoPayments"]["$inferSelect"];
-
-interface Parts {
-  readonly database: Database;
-  /** Unix milliseconds. */
-  readonly now: () => number;
-}
 
 /** What an owner chooses. */
 export interface AutoTopUpTerms {
@@ -35,7 +29,7 @@ const MONTH_MAX: Nanos = parseUsd("100000");
  * cannot be paid at once, and for a maximum below one payment.
  */
 export async function setAutoTopUp(
-  { database, now }: Parts,
+  { database, now }: DatabaseParts,
   actor: AuditActor,
   accountId: string,
   terms: AutoTopUpTerms,
@@ -80,7 +74,7 @@ export async function findAutoTopUp(
 
 /** Forgets the card of an account; automatic top-ups end. Returns the id that it had at Stripe. */
 export async function removeCard(
-  { database, now }: Parts,
+  { database, now }: DatabaseParts,
   actor: AuditActor,
   accountId: string,
 ): Promise<string | undefined> {

@@ -1,7 +1,7 @@
 import { eq, sql } from "drizzle-orm";
 import { EditConflict, lockAccount } from "../accounts/accounts.ts";
 import { type AuditActor, recordChange, SYSTEM } from "../accounts/audit-trail.ts";
-import type { Database, Db } from "../db/database.ts";
+import type { Database, DatabaseParts, Db } from "../db/database.ts";
 import { printUsd } from "../domain/money.ts";
 import { isTimeZone } from "../domain/period.ts";
 import type { Plan } from "../domain/plan.ts";
@@ -16,11 +16,6 @@ import {
   UNBEGUN,
   writeSubscription,
 } from "./subscription.ts";
-
-interface StoreParts {
-  readonly database: Database;
-  readonly now: () => number;
-}
 
 export interface NewSubscription {
   readonly accountId: string;
@@ -58,7 +53,7 @@ export function draftSubscription(
  * unknown account, and with `conflict` where it has a subscription that has not ended.
  */
 export async function addSubscription(
-  { database, now }: StoreParts,
+  { database, now }: DatabaseParts,
   actor: AuditActor,
   wanted: NewSubscription,
 ): Promise<Subscription> {
@@ -106,7 +101,7 @@ export interface SubscriptionChange {
  * version, and with `conflict` where its state forbids the command.
  */
 export async function changeSubscription(
-  { database, now }: StoreParts,
+  { database, now }: DatabaseParts,
   actor: AuditActor,
   { subscriptionId, command, version, reason }: SubscriptionChange,
 ): Promise<Subscription> {
@@ -160,7 +155,7 @@ export function describeSubscription({ plan, nextPlan, state, isCancelling }: Su
  * Two processes at once begin each period once, because the row is locked.
  */
 export async function advanceSubscription(
-  { database, now }: StoreParts,
+  { database, now }: DatabaseParts,
   subscriptionId: string,
 ): Promise<number> {
   return database.transact(async (tx) => {

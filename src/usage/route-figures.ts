@@ -1,6 +1,6 @@
 // How fast and how well models and their routes answered in the last 24 hours, over all accounts.
 
-import type { Database } from "../db/database.ts";
+import type { DatabaseParts } from "../db/database.ts";
 import { ROUTE_BOUNDS_MS } from "../db/usage-columns.ts";
 import { HOUR_MS, startOf } from "../domain/id-time.ts";
 import { type RouteName, type RouteSum, sumRoutes } from "./route-hours.ts";
@@ -45,15 +45,10 @@ export interface DayFigures {
   ofRoute(name: RouteName): RouteDay;
 }
 
-interface Parts {
-  readonly database: Database;
-  readonly now: () => number;
-}
-
 const NOTHING: RouteDay = { answered: 0, failed: 0, success: undefined, firstOutput: undefined };
 
 /** Reads the figures of the last day, as all gateways have written them so far. */
-export async function readDay({ database, now }: Parts): Promise<DayFigures> {
+export async function readDay({ database, now }: DatabaseParts): Promise<DayFigures> {
   const sums = await sumRoutes(database, { fromMs: firstHourMs(now()) });
   const byName = new Map(sums.map((sum) => [nameOf(sum), sum]));
   return {
@@ -70,7 +65,7 @@ export async function readDay({ database, now }: Parts): Promise<DayFigures> {
 
 /** Reads the hours of routes, the oldest first; each has 24, also those without an attempt. */
 export async function readHours(
-  { database, now }: Parts,
+  { database, now }: DatabaseParts,
   model: string | undefined,
 ): Promise<(name: RouteName) => readonly RouteHour[]> {
   const fromMs = firstHourMs(now());

@@ -1,5 +1,5 @@
 import { and, eq } from "drizzle-orm";
-import type { Database, Db } from "../../db/database.ts";
+import type { Database, DatabaseParts, Db } from "../../db/database.ts";
 import { GatewayError } from "../../errors.ts";
 import { type Account, changeAccount } from "../accounts.ts";
 import type { AuditActor } from "../audit-trail.ts";
@@ -12,11 +12,6 @@ export const TAG_KEYS_MAX = 20;
 /** The key of a tag, as a pattern for schemas. */
 export const TAG_KEY_PATTERN = "^[a-z][a-z0-9_.-]{0,31}$";
 const TAG_KEY = new RegExp(TAG_KEY_PATTERN);
-
-interface SettingsParts {
-  readonly database: Database;
-  readonly now: () => number;
-}
 
 /** New settings of an account; absent ones stay. */
 export interface AttributionEdit {
@@ -40,7 +35,7 @@ export function attributionOf({ endUsers, tagKeys }: Account): AttributionSettin
  * are. Rejects with `unknown_item`, and with `wrong_shape` for a tag key of another form, or more than 20 of them.
  */
 export async function setAttribution(
-  parts: SettingsParts,
+  parts: DatabaseParts,
   actor: AuditActor,
   accountId: string,
   edit: AttributionEdit,

@@ -1,5 +1,5 @@
 import { and, asc, eq, isNull } from "drizzle-orm";
-import type { Database, Db, Tables } from "../../db/database.ts";
+import type { Database, DatabaseParts, Db, Tables } from "../../db/database.ts";
 import { GatewayError } from "../../errors.ts";
 import { platform } from "../../platform.ts";
 import { type Actor, type AuditActor, type Role, recordChange } from "../audit-trail.ts";
@@ -31,17 +31,12 @@ export interface IssuedManagementKey {
   readonly secret: string;
 }
 
-interface ManagementParts {
-  readonly database: Database;
-  readonly now: () => number;
-}
-
 /**
  * Issues a key for programs. `issued` runs in the transaction that stores it. Rejects with `wrong_shape` for
  * an expiry in the past.
  */
 export async function issueManagementKey(
-  { database, now }: ManagementParts,
+  { database, now }: DatabaseParts,
   actor: AuditActor,
   { accountId, role, name, expiresAtMs }: NewManagementKey,
   issued?: (tx: Db, result: IssuedManagementKey) => Promise<void>,
@@ -85,7 +80,7 @@ export async function listManagementKeys(
 
 /** Revokes a key, from its next request on. Rejects with `unknown_item`, also for a revoked key. */
 export async function revokeManagementKey(
-  { database, now }: ManagementParts,
+  { database, now }: DatabaseParts,
   actor: AuditActor,
   { id, accountId }: { readonly id: string; readonly accountId: string | undefined },
 ): Promise<void> {

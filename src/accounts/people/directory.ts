@@ -1,5 +1,5 @@
 import { and, asc, count, eq, gt, inArray } from "drizzle-orm";
-import type { Database, Db, Tables } from "../../db/database.ts";
+import type { Database, DatabaseParts, Db, Tables } from "../../db/database.ts";
 import { GatewayError } from "../../errors.ts";
 import { type AuditActor, recordChange } from "../audit-trail.ts";
 import { containsText } from "../contains-text.ts";
@@ -123,11 +123,6 @@ async function countBy(db: Db, { table, column, ids }: Counted): Promise<Readonl
 
 const ONE_OPERATOR = "The platform keeps an operator: make another person operator first.";
 
-interface DirectoryParts {
-  readonly database: Database;
-  readonly now: () => number;
-}
-
 interface OperatorChange {
   readonly personId: string;
   readonly isOperator: boolean;
@@ -141,7 +136,7 @@ interface OperatorChange {
  * `unknown_item`, with `conflict` when no operator would be left, and with `wrong_shape` for a wrong `keysTo`.
  */
 export async function setOperator(
-  { database, now }: DirectoryParts,
+  { database, now }: DatabaseParts,
   actor: AuditActor,
   { personId, isOperator, keysTo }: OperatorChange,
 ): Promise<ListedPerson> {
@@ -176,7 +171,7 @@ export async function setOperator(
 
 /** Signs a person out everywhere. Returns the number of ended sessions. Rejects with `unknown_item`. */
 export async function endSessions(
-  { database, now }: DirectoryParts,
+  { database, now }: DatabaseParts,
   actor: AuditActor,
   personId: string,
 ): Promise<number> {

@@ -1,5 +1,5 @@
 import { and, desc, eq, gt, inArray, isNull, or } from "drizzle-orm";
-import type { Database, Db } from "../../db/database.ts";
+import type { Database, DatabaseParts, Db } from "../../db/database.ts";
 import { DAY_MS, firstIdOf } from "../../domain/id-time.ts";
 import { GatewayError } from "../../errors.ts";
 import { lockAccount } from "../accounts.ts";
@@ -7,7 +7,6 @@ import { type AuditActor, type Role, recordChange } from "../audit-trail.ts";
 import { createToken } from "../keys/key.ts";
 import type { MailOrders } from "./credentials.ts";
 import { handedDigestOf, type Invitation } from "./invitation-links.ts";
-import type { MemberParts } from "./members.ts";
 import { normaliseEmail } from "./people.ts";
 import { requireGiver, requirePresentRight } from "./present-rights.ts";
 
@@ -45,7 +44,7 @@ export interface IssuedInvitation {
  * acts inside an account with an owner, and `rate_limited` above 50 invitations a day of all accounts of the owners.
  */
 export async function invite(
-  { database, mails, now }: MemberParts & { readonly mails: MailOrders },
+  { database, mails, now }: DatabaseParts & { readonly mails: MailOrders },
   actor: AuditActor,
   { accountId, email: text, role, isHandedOut = false }: NewInvitation,
 ): Promise<IssuedInvitation> {
@@ -79,7 +78,7 @@ export async function invite(
  * Rejects like {@link invite}, and with `unknown_item` for any other.
  */
 export async function inviteAgain(
-  parts: MemberParts & { readonly mails: MailOrders },
+  parts: DatabaseParts & { readonly mails: MailOrders },
   actor: AuditActor,
   { accountId, id, isHandedOut = false }: RepeatedInvitation,
 ): Promise<IssuedInvitation> {
@@ -173,7 +172,7 @@ export async function listInvitations(
 
 /** Revokes an open invitation; its link ends at once. Rejects with `unknown_item` when it is not open. */
 export async function revokeInvitation(
-  { database, now }: MemberParts,
+  { database, now }: DatabaseParts,
   actor: AuditActor,
   { accountId, id }: { readonly accountId: string; readonly id: string },
 ): Promise<void> {

@@ -1,5 +1,5 @@
 import { and, asc, countDistinct, eq, inArray, max } from "drizzle-orm";
-import type { Database, Db } from "../../db/database.ts";
+import type { Database, DatabaseParts, Db } from "../../db/database.ts";
 import { GatewayError } from "../../errors.ts";
 import { lockAccount } from "../accounts.ts";
 import { type Actor, type AuditActor, isMoreThan, type Role, recordChange } from "../audit-trail.ts";
@@ -104,11 +104,6 @@ export async function lastSeen(
   );
 }
 
-export interface MemberParts {
-  readonly database: Database;
-  readonly now: () => number;
-}
-
 interface MemberOf {
   readonly accountId: string;
   readonly personId: string;
@@ -126,7 +121,7 @@ interface FewerRights extends MemberOf {
  * with an owner would give more rights.
  */
 export async function changeRole(
-  { database, now }: MemberParts,
+  { database, now }: DatabaseParts,
   actor: AuditActor,
   { accountId, personId, role, keysTo }: FewerRights & { readonly role: Role },
 ): Promise<void> {
@@ -151,7 +146,7 @@ export async function changeRole(
 
 /** Removes a member, also the actor itself, with the keys that it made. Rejects like {@link changeRole}. */
 export async function removeMember(
-  { database, now }: MemberParts,
+  { database, now }: DatabaseParts,
   actor: AuditActor,
   { accountId, personId, keysTo }: FewerRights,
 ): Promise<void> {

@@ -1,5 +1,5 @@
 import { and, eq } from "drizzle-orm";
-import type { Database, Db } from "../../db/database.ts";
+import type { Database, DatabaseParts, Db } from "../../db/database.ts";
 import { GatewayError } from "../../errors.ts";
 import { printTime } from "../../time.ts";
 import { findAccount } from "../accounts.ts";
@@ -114,17 +114,12 @@ export function isActing({ untilMs }: Pick<Acting, "untilMs">, nowMs: number): b
   return nowMs < untilMs && untilMs - nowMs <= ACTING_MS;
 }
 
-interface ActingParts {
-  readonly database: Database;
-  readonly now: () => number;
-}
-
 /**
  * Lets an operator act inside an account for 30 minutes, in this session only. The account's audit trail
  * shows it. Rejects with `unknown_item`, and with `not_permitted` without a session, as for management keys.
  */
 export async function beginActing(
-  { database, now }: ActingParts,
+  { database, now }: DatabaseParts,
   actor: Actor,
   { accountId, reason }: { readonly accountId: string; readonly reason: string },
 ): Promise<Acting> {
@@ -148,7 +143,7 @@ export async function beginActing(
 }
 
 /** Ends the session inside an account. Does nothing without one. */
-export async function endActing({ database, now }: ActingParts, actor: Actor): Promise<void> {
+export async function endActing({ database, now }: DatabaseParts, actor: Actor): Promise<void> {
   const { session, acting } = actor;
   if (!session || !acting) return;
   const { accountId } = acting;
