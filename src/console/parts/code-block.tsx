@@ -64,6 +64,16 @@ export function Copy({ text, label, icon: usual = "copy", hasText = false }: Cop
   );
 }
 
+/** An id with its button, on one line where there is room. */
+export function CopiedId({ id, label }: { readonly id: string; readonly label: string }) {
+  return (
+    <span className={styles.id}>
+      <code>{id}</code>
+      <Copy text={id} label={label} />
+    </span>
+  );
+}
+
 /** Resolves with whether the text was copied. Pages without https have no clipboard but the old command. */
 async function copyText(text: string): Promise<boolean> {
   if (navigator.clipboard) {

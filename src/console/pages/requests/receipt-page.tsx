@@ -4,7 +4,7 @@ import { ApiError } from "../../api.ts";
 import { formatExact, formatMs, localise, readUsd } from "../../format.ts";
 import { OutcomeBadge } from "../../parts/badge.tsx";
 import { ButtonLink } from "../../parts/button.tsx";
-import { CodeBlock, Copy } from "../../parts/code-block.tsx";
+import { CodeBlock, CopiedId, Copy } from "../../parts/code-block.tsx";
 import { type Asked, Empty, ErrorPanel, Skeleton } from "../../parts/loaded.tsx";
 import { Money } from "../../parts/money.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
@@ -32,12 +32,7 @@ export function ReceiptPage() {
       <PageHeader
         title="Receipt"
         badges={data && <OutcomeBadge state={data.state} outcome={data.outcome} />}
-        note={
-          <span className={styles.id}>
-            <code>{request}</code>
-            <Copy text={request} label="Copy the request id" />
-          </span>
-        }
+        note={<CopiedId id={request} label="Copy the request id" />}
         back={{ to: "/accounts/$account/requests", params: { account }, text: "Requests" }}
       >
         {data && <Actions account={account} receipt={data} />}

@@ -4,7 +4,7 @@ import { ApiError } from "../../api.ts";
 import { localise } from "../../format.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { ButtonLink } from "../../parts/button.tsx";
-import { Copy } from "../../parts/code-block.tsx";
+import { CopiedId } from "../../parts/code-block.tsx";
 import { type Asked, Empty, ErrorPanel, Skeleton } from "../../parts/loaded.tsx";
 import { Amount, Money } from "../../parts/money.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
@@ -28,12 +28,7 @@ export function RefusalPage() {
       <PageHeader
         title="Why was this refused?"
         badges={data && <Badge tone="bad">{data.code.replaceAll("_", " ")}</Badge>}
-        note={
-          <span className={styles.id}>
-            <code>{request}</code>
-            <Copy text={request} label="Copy the request id" />
-          </span>
-        }
+        note={<CopiedId id={request} label="Copy the request id" />}
         back={{ to: "/accounts/$account/refusals", params: { account }, text: "Refusals" }}
       />
       {query.error && !data && <Unknown account={account} request={request} query={query} />}

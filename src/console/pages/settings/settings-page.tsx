@@ -4,7 +4,7 @@ import { type ReactNode, useState } from "react";
 import { ApiError, api, call } from "../../api.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { Button, ButtonLink } from "../../parts/button.tsx";
-import { Copy } from "../../parts/code-block.tsx";
+import { CopiedId } from "../../parts/code-block.tsx";
 import { ConflictDialog, currentOf, type FieldInWords } from "../../parts/conflict-dialog.tsx";
 import { Confirm } from "../../parts/dialog.tsx";
 import { Failure, Field, Form, readForm } from "../../parts/field.tsx";
@@ -54,7 +54,7 @@ function Facts({ account: { id, state, created_at } }: { readonly account: Accou
   return (
     <dl className={styles.facts}>
       <Fact name="Id">
-        <code>{id}</code> <Copy text={id} label="Copy the id" />
+        <CopiedId id={id} label="Copy the id" />
       </Fact>
       <Fact name="State">
         <Badge tone={state === "active" ? "good" : "bad"}>{state}</Badge>
