@@ -55,7 +55,7 @@ export function ComparePage() {
 function Name({ account, request }: { readonly account: string; readonly request: string }) {
   return (
     <Link to="/accounts/$account/requests/$request" params={{ account, request }}>
-      <code>{request}</code>
+      <code className={styles.name}>{request}</code>
     </Link>
   );
 }
