@@ -54,13 +54,13 @@ export function NewLink({ account, project, onClose }: NewLinkProps) {
   }
   return (
     <FormDialog
-      title={project ? `Share ${project.name}` : "Create a shared link"}
+      title={project ? `Share “${project.name}”` : "Create a shared link"}
       note={
         project
           ? "Whoever has the link reads usage of the last 30 days, the budget and the months of this project alone."
           : "Whoever has it reads usage of the last 30 days. It can be revoked."
       }
-      action="Create"
+      action="Create link"
       call={create}
       onSubmit={(values) => create.mutate(values)}
       onClose={onClose}

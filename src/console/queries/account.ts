@@ -76,9 +76,9 @@ export type Member = ItemOf<typeof membersQuery>;
 export type Invitation = ItemOf<typeof invitationsQuery>;
 
 export const ROLES = [
-  { value: "developer", text: "Developer: keys of their own, playground" },
-  { value: "viewer", text: "Viewer: reads usage, requests and wallet" },
-  { value: "owner", text: "Owner: everything, with money and members" },
+  { value: "developer", text: "Developer: own keys, playground" },
+  { value: "viewer", text: "Viewer: usage, requests, wallet" },
+  { value: "owner", text: "Owner: all, with money and members" },
 ] as const;
 
 const UP: readonly string[] = ["viewer", "developer", "owner"];

@@ -125,7 +125,7 @@ function NewManagementKey({ create, queryKey, hasRoles, path, onClose }: NewMana
     <FormDialog
       title="Create a management key"
       note="It opens the console's API, and never a model."
-      action="Create"
+      action="Create key"
       call={issue}
       onSubmit={(values) => issue.mutate(values)}
       onClose={onClose}

@@ -194,7 +194,7 @@ function NewAccount({ onClose }: { readonly onClose: () => void }) {
     <FormDialog
       title="New account"
       note="It has a wallet, keys and members of its own."
-      action="Create"
+      action="Create account"
       call={create}
       onSubmit={({ name = "" }) => create.mutate(name)}
       onClose={onClose}

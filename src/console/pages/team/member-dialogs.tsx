@@ -65,7 +65,7 @@ function KeysTo({ account, member }: Pick<MemberDialogProps, "account"> & Pick<M
       name="keys_to"
       hint="The member knows the secrets: rotate the keys that are handed over."
       options={[
-        { value: "", text: "are revoked, and refused within a second" },
+        { value: "", text: "are revoked within a second" },
         ...owners.map((each) => ({
           value: each.person_id,
           text: `are handed over to ${each.name}, and stay valid`,
