@@ -75,7 +75,7 @@ const SHAPES = {
     </>
   ),
   project: <path d="M2.5 12.8V3.8h3.8l1.4 1.7h5.8v7.3z" />,
-  more: <path d="M3.5 8h.1M8 8h.1M12.5 8h.1" />,
+  more: <path strokeWidth="2.4" d="M3.5 8h.1M8 8h.1M12.5 8h.1" />,
   sun: (
     <>
       <circle cx="8" cy="8" r="2.8" />

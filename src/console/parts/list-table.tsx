@@ -34,7 +34,7 @@ export function ListTable<Row>(props: DataTableProps<Row> & ListProps<Row>) {
   const order = readSort(sort, name);
   const rows = all && sortRows(searchRows(all, searchBy, q), columns, order);
   const isSearched = searchLabel !== undefined && (q !== undefined || (all?.length ?? 0) >= SEARCHED_FROM);
-  const isShown = filters !== undefined || isSearched || order !== undefined;
+  const isShown = Boolean(filters) || isSearched || order !== undefined;
   return (
     <>
       {isShown && (

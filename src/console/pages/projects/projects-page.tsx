@@ -54,7 +54,7 @@ const COLUMNS: readonly Column<Project>[] = [
       spending_limit ? (
         <SpendingBar limit={spending_limit} label={`Budget of ${name}`} isShort />
       ) : (
-        <span className={styles.soft}>none</span>
+        <span className={styles.soft}>no budget</span>
       ),
   },
   {

@@ -47,7 +47,7 @@ const COLUMNS: readonly Column<RefusalRow>[] = [
     card: "line",
     cell: ({ code }) => <Badge tone="bad">{code.replaceAll("_", " ")}</Badge>,
   },
-  { id: "text", header: "Why", card: "line", cell: ({ text }) => localise(text) },
+  { id: "text", header: "Why", card: "line", cell: ({ text }) => <p>{localise(text)}</p> },
   { id: "key", header: "Key", isNarrow: true, cell: ({ key_name, key_id }) => key_name ?? key_id },
   { id: "model", header: "Model", isNarrow: true, cell: ({ model }) => model ?? "–" },
   { id: "needed", header: "Needed", align: "end", cell: ({ needed }) => <Amount quantity={needed} /> },
