@@ -14,12 +14,15 @@ const Drawing = lazyPart(() => import("./chart-drawing.tsx"), "ChartDrawing");
  * a bar consists of, and a drag to a range. The same values and links are in a table behind.
  */
 export function Chart(props: ChartProps) {
-  const [span, setSpan] = useState<Span>();
+  const [read, setRead] = useState<{ readonly of: string; readonly span: Span | undefined }>();
+  // What was read of other times is none of these.
+  const of = [props.places.length, props.places[0]?.text, props.places.at(-1)?.text].join();
+  const span = read?.of === of ? read.span : undefined;
   return (
     <figure className={styles.chart}>
       <Reading {...props} span={span} />
       <Suspense fallback={<Skeleton shape="block" />}>
-        <Drawing {...props} span={span} onRead={setSpan} />
+        <Drawing {...props} span={span} onRead={(next) => setRead({ of, span: next })} />
       </Suspense>
       <Behind {...props} />
     </figure>
