@@ -88,6 +88,62 @@ test("the focus is seen at every place of a page and is never lost", async () =>
   });
 });
 
+test("a link is made and revoked with the keyboard alone, and the focus stays in its page", async () => {
+  const path = `${account()}/links`;
+  await browse(browser, { url: world.url, path, person: world.owner }, async (page) => {
+    const dialog = page.getByRole("dialog");
+    await tabTo(page, "Create link");
+    await page.keyboard.press("Enter");
+    await dialog.waitFor();
+    await tabTo(page, "Create link");
+    await page.keyboard.press("Enter");
+    await untilFocused(page, "Copy link");
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Escape");
+    await untilFocused(page, "Create link");
+    await tabTo(page, /^Revoke/);
+    await page.keyboard.press("Enter");
+    await untilFocused(page, "Cancel");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await page.getByRole("status").getByText("Link revoked").waitFor();
+    // The row is gone, and its button with it.
+    await page.waitForFunction(() => document.activeElement?.closest("main"));
+  });
+});
+
+test("a row's page gets the focus, its menu opens by arrows, and Escape returns to the menu", async () => {
+  const path = `${account()}/keys`;
+  await browse(browser, { url: world.url, path, person: world.owner }, async (page) => {
+    await tabTo(page, /^production/);
+    await page.keyboard.press("Enter");
+    await untilTitled(page, "production");
+    await page.waitForFunction(() => document.activeElement?.matches("main"));
+    await tabTo(page, /^More for key/);
+    await page.keyboard.press("ArrowDown");
+    await untilFocused(page, "Revoke");
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog", { name: /^Revoke/ }).waitFor();
+    await untilFocused(page, /^Type/);
+    await page.keyboard.press("Escape");
+    await untilFocused(page, /^More for key/);
+  });
+});
+
+test("arrow keys mark a range of a chart, and Enter opens it with its own sums", async () => {
+  const path = `${account()}/usage?range=7d`;
+  await browse(browser, { url: world.url, path, person: world.owner }, async (page) => {
+    const reading = page.locator("figcaption").first();
+    await tabTo(page, /^Cost per/);
+    await page.keyboard.press("ArrowLeft");
+    await page.keyboard.press("Shift+ArrowLeft");
+    await reading.getByText(/ – .*: \$/).waitFor();
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/from=/);
+    await reading.getByText(/^In total \$/).waitFor();
+  });
+});
+
 test("a question mark lists the keys, and g with a letter opens a page", async () => {
   await browse(browser, { url: world.url, path: account(), person: world.owner }, async (page) => {
     await page.keyboard.press("?");
@@ -102,12 +158,25 @@ test("a question mark lists the keys, and g with a letter opens a page", async (
 });
 
 /** Presses Tab until something with this name has the focus. */
-async function tabTo(page: Page, name: string): Promise<void> {
+async function tabTo(page: Page, name: string | RegExp): Promise<void> {
   for (let count = 0; count < TABS_MAX; count++) {
-    if ((await focusedName(page)) === name) return;
+    if (isNamed(await focusedName(page), name)) return;
     await page.keyboard.press("Tab");
   }
   throw new Error(`Tab does not reach "${name}"`);
+}
+
+function isNamed(text: string, name: string | RegExp): boolean {
+  return typeof name === "string" ? text === name : name.test(text);
+}
+
+/** Waits until something with this name has the focus, which dialogs take and give back a little later. */
+async function untilFocused(page: Page, name: string | RegExp): Promise<void> {
+  const deadline = performance.now() + FOCUS_MS_MAX;
+  while (!isNamed(await focusedName(page), name)) {
+    if (performance.now() > deadline) throw new Error(`"${name}" gets no focus`);
+    await Bun.sleep(20);
+  }
 }
 
 /** The name of what has the focus: its label, or its text. */

@@ -19,18 +19,22 @@ interface DialogProps {
 }
 
 const FIELD = "input:not([type=hidden]), select, textarea";
+/** Copies a secret, or cancels: never does what a dialog asks about. */
+const FIRST_BUTTON = "button:not(th *)";
 
 /**
- * A window over the page. The first field has the focus, which stays inside and returns to where it was. A field with
- * `autoFocus` would take it before the window knows where it was.
+ * A window over the page. Its first field or button has the focus, which stays inside and returns to where it was. A
+ * field with `autoFocus` would take it before the window knows where it was.
  */
 export function Dialog({ title, note, isOpen, onClose, isWide, isKept = false, children }: DialogProps) {
   const body = useRef<HTMLDivElement>(null);
   const [loss, setLoss] = useState<"none" | "typed" | "warned">("none");
   const close = () => (isKept && loss === "typed" ? setLoss("warned") : onClose());
   // A touch would open the keyboard over the dialog.
-  const focusFirst = (opener: string) =>
-    opener === "touch" || (body.current?.querySelector<HTMLElement>(FIELD) ?? true);
+  const focusFirst = (opener: string) => {
+    const find = (selector: string) => body.current?.querySelector<HTMLElement>(selector);
+    return opener === "touch" || (find(FIELD) ?? find(FIRST_BUTTON) ?? true);
+  };
   return (
     <Base.Root open={isOpen} onOpenChange={(open) => open || close()} disablePointerDismissal={isKept}>
       <Base.Portal>

@@ -1,5 +1,5 @@
 import { Outlet, useNavigate, useRouterState } from "@tanstack/react-router";
-import { Suspense, useEffect, useRef, useState } from "react";
+import { type RefObject, Suspense, useEffect, useRef, useState } from "react";
 import { setConfirmPassword } from "../api.ts";
 import { ButtonLink, IconButton } from "../parts/button.tsx";
 import { Empty } from "../parts/loaded.tsx";
@@ -28,6 +28,7 @@ export function Shell() {
   const [answer, setAnswer] = useState<{ readonly give: Answer }>();
   const main = useRef<HTMLElement>(null);
   useShortcuts(setOverlay);
+  useKeptFocus(main);
   useEffect(() => {
     setConfirmPassword(() => new Promise((resolve) => setAnswer({ give: resolve })));
     return () => setConfirmPassword(undefined);
@@ -102,6 +103,45 @@ function Drawer({ onClose, onSearch }: { readonly onClose: () => void; readonly 
       <SideNavigation onSearch={search} />
     </dialog>
   );
+}
+
+/** Longer than a dialog takes to give the focus back. */
+const GIVEN_BACK_MS = 100;
+
+/**
+ * Keeps the focus when its element goes: from a deleted row it moves to the table, from a page that is left to the next
+ * one. Without it, a keyboard would begin at the top again.
+ */
+function useKeptFocus(main: RefObject<HTMLElement | null>): void {
+  useEffect(() => {
+    let path: readonly Element[] = [];
+    /** Where the focus was in the page before a dialog took it. */
+    let below = path;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const isLost = () => document.activeElement === document.body && path[0]?.isConnected === false;
+    const keep = () => {
+      if (!isLost()) return;
+      const next =
+        [...path, ...below].find((each) => each.isConnected && each.hasAttribute("tabindex")) ?? main.current;
+      if (next instanceof HTMLElement) next.focus({ preventScroll: true });
+    };
+    const onFocus = (event: FocusEvent) => {
+      if (main.current && path.includes(main.current)) below = path;
+      path = event.composedPath().filter((each) => each instanceof Element);
+    };
+    const observer = new MutationObserver(() => {
+      if (!isLost()) return;
+      clearTimeout(timer);
+      timer = setTimeout(keep, GIVEN_BACK_MS);
+    });
+    document.addEventListener("focusin", onFocus);
+    observer.observe(document.body, { childList: true, subtree: true });
+    return () => {
+      clearTimeout(timer);
+      observer.disconnect();
+      document.removeEventListener("focusin", onFocus);
+    };
+  }, [main]);
 }
 
 /** What opens over the page. */
