@@ -22,10 +22,12 @@ export function createLocale(language: string | undefined): Locale {
   const parts = new Intl.NumberFormat(locale, money).formatToParts(1.5);
   const digits = parts.map(({ type }) => type === "integer" || type === "decimal" || type === "fraction");
   const textOf = (from: number, to: number) =>
-    parts
-      .slice(from, to)
-      .map(({ value }) => value)
-      .join("");
+    toLeftToRight(
+      parts
+        .slice(from, to)
+        .map(({ value }) => value)
+        .join(""),
+    );
   const before = textOf(0, digits.indexOf(true));
   const after = textOf(digits.lastIndexOf(true) + 1, parts.length);
   const whole = new Intl.NumberFormat(locale);
@@ -36,6 +38,11 @@ export function createLocale(language: string | undefined): Locale {
     group: (number) => whole.format(number),
     withDollar: (number) => before + number + after,
   };
+}
+
+/** Of a language that is written from right to left: its marks would turn numbers around among English words. */
+export function toLeftToRight(text: string): string {
+  return text.replace(/[\u200e\u200f\u061c]/g, "").replace("\u060c", ",");
 }
 
 /** Returns a language tag without its extensions; the fallback for a text that is no tag, at which Intl would throw. */

@@ -8,6 +8,7 @@ import { entrancePages, operatorPages, shared } from "./routes/outer-pages.ts";
 import { buildPages, moneyPages, ownPages, teamPages, trafficPages } from "./routes/pages.ts";
 import { account, entrance, home, operator, root, shell } from "./routes/parents.ts";
 import { parseSearch, printSearch } from "./search.ts";
+import { Brand } from "./shell/brand.tsx";
 
 const tree = root.addChildren([
   entrance.addChildren(entrancePages),
@@ -68,6 +69,7 @@ function PageError({ error, reset }: ErrorComponentProps) {
 function NotFound() {
   return (
     <main className={styles.page}>
+      <Brand size={36} />
       <PageHeader title="There is no such page" note="The address may be old, or mistyped." />
       <ButtonLink to="/">Go to the overview</ButtonLink>
     </main>

@@ -1,4 +1,4 @@
-import { LOCALE, type Locale } from "./locale.ts";
+import { LOCALE, type Locale, toLeftToRight } from "./locale.ts";
 
 /**
  * How a time is shown. `relative` is "3 min ago" within a day, else a date. `moment` is "14:05:10" today, else
@@ -30,7 +30,9 @@ const MINUTE_MS = 60_000;
 export const HOUR_MS = 60 * MINUTE_MS;
 export const DAY_MS = 24 * HOUR_MS;
 
-const formatters = new Map<string, Intl.DateTimeFormat>();
+type Format = Pick<Intl.DateTimeFormat, "format">;
+
+const formatters = new Map<string, Format>();
 
 /** Prints an ISO time in the viewer's zone. `nowMs` is what `relative` counts from. */
 export function formatTime(iso: string, style: TimeStyle = "minute", nowMs = Date.now()): string {
@@ -98,7 +100,7 @@ export function describeZone(): string {
   return `${zone}, UTC${minutes < 0 ? "−" : "+"}${offset}`;
 }
 
-function formatterOf(style: keyof typeof FORMATS): Intl.DateTimeFormat {
+function formatterOf(style: keyof typeof FORMATS): Format {
   const known = formatters.get(style) ?? createFormat(FORMATS[style]);
   formatters.set(style, known);
   return known;
@@ -108,12 +110,13 @@ function formatterOf(style: keyof typeof FORMATS): Intl.DateTimeFormat {
 export function createFormat(
   options: Intl.DateTimeFormatOptions,
   { tag, isEnglish }: Locale = LOCALE,
-): Intl.DateTimeFormat {
+): Format {
   const { month, day, hour } = options;
   const plain: Intl.DateTimeFormatOptions = {
     ...(month && { month: "2-digit" }),
     ...(day && { day: "2-digit" }),
     ...(hour && { hourCycle: "h23" }),
   };
-  return new Intl.DateTimeFormat(tag, isEnglish ? options : { ...options, ...plain });
+  const format = new Intl.DateTimeFormat(tag, isEnglish ? options : { ...options, ...plain });
+  return { format: (date) => toLeftToRight(format.format(date)) };
 }

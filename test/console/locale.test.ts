@@ -10,6 +10,7 @@ describe("amounts are printed as in the language of the browser", () => {
     ["de-DE", "$1,234,567.50", "1.234.567,50\u00a0$"],
     ["en-IN", "−$1,234,567.50", "−$12,34,567.50"],
     ["de-DE", "−<$0.01", "−<0,01\u00a0$"],
+    ["ar-EG", "$1,234.50", "1,234.50\u00a0US$"],
     [
       "de-DE",
       "The wallet of $0.00 would refuse it: $1,000.000000001 left.",
@@ -44,15 +45,11 @@ describe("times have no word of another language than English", () => {
     ["ja-JP", "2026/11/22 13:05"],
     ["ko-KR", "2026. 11. 22. 13:05"],
     ["fa-IR", "2026/11/22, 13:05"],
+    ["ar-EG", "22/11/2026, 13:05"],
     ["sv-SE", "2026-11-22 13:05"],
   ])("%s prints %s", (language, shown) => {
     const format = createFormat({ ...options, timeZone: "UTC" }, createLocale(language));
-    expect(
-      format
-        .format(at)
-        .replaceAll(/[\u200e\u200f]/g, "")
-        .replaceAll("\u202f", " "),
-    ).toBe(shown);
+    expect(format.format(at).replaceAll("\u202f", " ")).toBe(shown);
   });
 });
 

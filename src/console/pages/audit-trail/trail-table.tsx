@@ -54,7 +54,7 @@ const COLUMNS: readonly Column<Entry>[] = [
     cell: ({ actor_name, actor_kind, is_acting, address }) => (
       <span className={styles.named}>
         <span className={styles.line}>
-          {actor_name}
+          <span>{actor_name}</span>
           {is_acting && <Badge tone="warn">acting</Badge>}
         </span>
         <small>{[KINDS[actor_kind], address].filter(Boolean).join(" · ")}</small>
@@ -91,7 +91,12 @@ const COLUMNS: readonly Column<Entry>[] = [
 const ACCOUNT: Column<Entry> = {
   id: "account",
   header: "Account",
-  cell: ({ account_name }) => account_name ?? <span className={styles.soft}>platform</span>,
+  cell: ({ account_name }) =>
+    account_name ? (
+      <span className={styles.named}>{account_name}</span>
+    ) : (
+      <span className={styles.soft}>platform</span>
+    ),
 };
 
 /** The kind of author, shown below a name. The names of command line and system already contain the kind. */

@@ -19,7 +19,7 @@ const COLUMNS: readonly Column<ListedKey>[] = [
     cell: ({ name, hint, state }) => (
       <span className={stack.named}>
         <span className={stack.line}>
-          {name}
+          <span>{name}</span>
           {state !== "active" && <KeyState state={state} />}
         </span>
         <small>

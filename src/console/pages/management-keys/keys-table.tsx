@@ -79,7 +79,7 @@ const COLUMNS: readonly Column<ManagementKey>[] = [
     cell: ({ name, hint, state }) => (
       <span className={styles.named}>
         <span className={styles.line}>
-          {name}
+          <span>{name}</span>
           {state !== "active" && <Badge>{state}</Badge>}
         </span>
         <small>{hint}…</small>

@@ -71,7 +71,7 @@ function columnsWith(start: (task: AccountTask) => void): readonly Column<Listed
       cell: ({ name, id, email, state, markup }) => (
         <span className={styles.named} title={id}>
           <span className={styles.line}>
-            {name}
+            <span>{name}</span>
             {markup !== null && <Badge>× {markup}</Badge>}
             {state === "suspended" && <Badge tone="bad">suspended</Badge>}
           </span>

@@ -63,7 +63,7 @@ const columnsFor = (myId: string): readonly Column<Person>[] => [
     cell: ({ id, name, email, is_operator }) => (
       <span className={styles.named}>
         <span className={styles.line}>
-          {name}
+          <span>{name}</span>
           {is_operator && <Badge tone="accent">operator</Badge>}
           {id === myId && <Badge>you</Badge>}
         </span>

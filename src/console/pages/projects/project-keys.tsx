@@ -32,7 +32,7 @@ const KEY_COLUMNS: readonly Column<ListedKey>[] = [
     cell: ({ name, hint, created_by, next_refusal }) => (
       <span className={styles.named}>
         <span className={styles.line}>
-          {name}
+          <span>{name}</span>
           {next_refusal && <Badge tone="bad">refused</Badge>}
         </span>
         <small>

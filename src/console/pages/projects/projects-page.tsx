@@ -33,7 +33,7 @@ const COLUMNS: readonly Column<Project>[] = [
     header: "Project",
     cell: ({ name, is_default, archived_at }) => (
       <span className={styles.line}>
-        {name}
+        <span>{name}</span>
         {is_default && <Badge>default</Badge>}
         {archived_at && <Badge>archived</Badge>}
       </span>

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { api, call } from "../../api.ts";
+import { ApiError, api, call } from "../../api.ts";
 import {
   formatCents,
   formatCompact,
@@ -36,7 +36,8 @@ export function SharedPage() {
     queryFn: () => fetchShared(token),
     retry: false,
   });
-  const { data } = query;
+  const { data, error } = query;
+  const isDead = error instanceof ApiError && error.status === 404;
   return (
     <main className={styles.page}>
       <p className={styles.brand}>
@@ -53,14 +54,21 @@ export function SharedPage() {
           )
         }
       />
-      <Loaded query={query}>
-        {(data) => (
-          <>
-            <Usage shared={data} />
-            {data.months.length > 0 && <SharedMonths token={token} months={data.months} />}
-          </>
-        )}
-      </Loaded>
+      {isDead && (
+        <Empty icon="link" title="This link shows nothing any more">
+          It has ended or was revoked, or its address is cut short. Ask whoever sent it for another.
+        </Empty>
+      )}
+      {!isDead && (
+        <Loaded query={query}>
+          {(data) => (
+            <>
+              <Usage shared={data} />
+              {data.months.length > 0 && <SharedMonths token={token} months={data.months} />}
+            </>
+          )}
+        </Loaded>
+      )}
     </main>
   );
 }

@@ -89,7 +89,7 @@ function columnsFor(myId: string): readonly Column<Member>[] {
       cell: ({ name, email, person_id }) => (
         <span className={styles.named}>
           <span className={styles.line}>
-            {name}
+            <span>{name}</span>
             {person_id === myId && <Badge>you</Badge>}
           </span>
           <small>{email}</small>
