@@ -111,7 +111,7 @@ async function serveRequests(config: Config, parts: GatewayParts, { readiness, .
     socketBounds: config.sockets,
     socketCallers,
   };
-  const server = await listenOrClose(() => listenHttp(http, config), console);
+  const server = await listenOrClose(() => listenHttp(http, config), config, console);
   readings.metrics.watchSockets(server.sockets);
   const announceStop = () => {
     isDraining = true;
@@ -139,13 +139,22 @@ function logReadiness(log: Log, failed: readonly string[]): void {
   else log.info({}, "gateway ready again");
 }
 
+/** The address of the gateway cannot be bound. */
+class HttpListenError extends Error {
+  override readonly name = "HttpListenError";
+}
+
 /** A port that is taken leaves none of the console's jobs on the database, which is closed next. */
-async function listenOrClose(listening: () => HttpServer, console: RunningConsole): Promise<HttpServer> {
+async function listenOrClose(
+  listening: () => HttpServer,
+  { host, port }: Pick<Config, "host" | "port">,
+  console: RunningConsole,
+): Promise<HttpServer> {
   try {
     return listening();
-  } catch (error) {
+  } catch (cause) {
     await console.close();
-    throw error;
+    throw new HttpListenError(`Cannot serve requests at ${host}:${port}`, { cause });
   }
 }
 

@@ -1,12 +1,34 @@
 import { type Command, Option } from "commander";
 import { printResult } from "./command.ts";
-import { ACCOUNT, type JsonOption, onStorage, parseName, withJson } from "./options.ts";
+import type { SellOptions } from "./init/sell.ts";
+import {
+  ACCOUNT,
+  type JsonOption,
+  onStorage,
+  parseAmount,
+  parseFactor,
+  parseName,
+  parsePositiveAmount,
+  withJson,
+} from "./options.ts";
 
 /** Adds the commands of plans. */
 export function addPlanCommands(plan: Command): void {
   withJson(plan, "list", "list the plans of the configuration file").action(async (options: JsonOption) =>
     printResult((await import("./subscription.ts")).runPlanList(), options),
   );
+  withJson(plan, "sell", "add a monthly plan that Stripe sells to whoever signs up, and Stripe's secrets")
+    .requiredOption("--plan <id>", "id of the plan, such as starter")
+    .requiredOption("--price <usd>", "what Stripe charges a month", parsePositiveAmount)
+    .requiredOption("--grant <usd>", "credit of each month", parseAmount)
+    .option("--markup <factor>", "factor over the provider's cost, such as 1.20", parseFactor)
+    .option("--name <name>", "name that customers see (default: the id)", parseName)
+    .action(async (options: SellOptions & JsonOption) => {
+      const { runPlanSell } = await import("./init/sell.ts");
+      const { openAsk } = await import("./init/ask.ts");
+      const ask = options.json ? undefined : openAsk();
+      printResult(await runPlanSell(options, ask).finally(ask?.close), options);
+    });
 }
 
 /** Adds the commands of subscriptions. */

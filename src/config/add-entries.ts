@@ -3,8 +3,13 @@ import { shieldPlaceholders, unshieldPlaceholders } from "./placeholders.ts";
 import { createProblems } from "./problems.ts";
 import { parseYaml, YAML_OPTIONS } from "./yaml.ts";
 
+type Members = Readonly<Record<string, unknown>>;
+
+const SECTIONS = ["upstreams", "models", "plans", "console"] as const;
+
 /** New members of the file's mappings, by the mapping's key and the name of the member. */
-export type Additions = Readonly<Record<"upstreams" | "models", Readonly<Record<string, object>>>>;
+export type Additions = Readonly<Record<"upstreams" | "models", Members>>;
+type AnyAdditions = Readonly<Partial<Record<(typeof SECTIONS)[number], Members>>>;
 
 /** The file cannot be extended. The message is one sentence for the operator. */
 export class AdditionError extends Error {
@@ -16,13 +21,16 @@ export class AdditionError extends Error {
  * included. Throws {@link AdditionError} for a file with problems, a member that exists, and a file that cannot
  * be extended.
  */
-export function addEntries(text: string, { upstreams, models }: Additions): string {
+export function addEntries(text: string, additions: AnyAdditions): string {
   const before = readFileValues(text);
-  const extended = addMembers(addMembers(shieldPlaceholders(text), "upstreams", upstreams), "models", models);
+  const extended = SECTIONS.reduce(
+    (extending, section) => addMembers(extending, section, additions[section] ?? {}),
+    shieldPlaceholders(text),
+  );
   // A file of Windows keeps its line ends.
   const after = unshieldPlaceholders(text.includes("\r\n") ? extended.replace(/\r?\n/g, "\r\n") : extended);
   const problems = createProblems();
-  const expected = merge(before, { upstreams, models });
+  const expected = merge(before, additions);
   if (!Bun.deepEquals(parseYaml(extended, "", problems), expected) || problems.list().length > 0) {
     throw new AdditionError("The file is written in a way that cannot be extended: add the lines by hand.");
   }
@@ -43,7 +51,7 @@ export function readFileValues(text: string): Values {
 }
 
 /** Returns the values with those that are added. Throws {@link AdditionError} for a member that exists. */
-function merge(before: Values, additions: Additions): Values {
+function merge(before: Values, additions: AnyAdditions): Values {
   const merged: Record<string, unknown> = { ...before };
   for (const [section, members] of Object.entries(additions)) {
     const own: Record<string, unknown> = { ...Object(before[section]) };
@@ -57,7 +65,7 @@ function merge(before: Values, additions: Additions): Values {
 }
 
 /** Adds lines to a mapping of the root, or the mapping at the end. Works on shielded text. */
-function addMembers(text: string, section: string, members: Readonly<Record<string, object>>): string {
+function addMembers(text: string, section: string, members: Members): string {
   if (Object.keys(members).length === 0) return text;
   const root = parseDocument(text, YAML_OPTIONS).contents;
   const pair = isMap(root) ? root.items.find(({ key }) => isScalar(key) && key.value === section) : undefined;
@@ -76,7 +84,7 @@ function addMembers(text: string, section: string, members: Readonly<Record<stri
 }
 
 /** Adds members before the closing brace of a mapping in braces. */
-function addToFlow(text: string, map: YAMLMap, members: Readonly<Record<string, object>>): string {
+function addToFlow(text: string, map: YAMLMap, members: Members): string {
   const brace = (map.range?.[1] ?? 0) - 1;
   const last = endOf(map.items.at(-1) ?? map);
   const added = Object.entries(members).map(([name, member]) => `, ${printKey(name)}: ${printFlow(member)}`);
@@ -139,7 +147,7 @@ function endLine(text: string): string {
 }
 
 /** Prints members in block style, each value in one line of flow style. */
-function printMembers(members: Readonly<Record<string, object>>, indent: number): string {
+function printMembers(members: Members, indent: number): string {
   const lines = Object.entries(members).map(
     ([name, member]) => `${" ".repeat(indent)}${printKey(name)}: ${printFlow(member)}\n`,
   );

@@ -71,6 +71,7 @@ const AT_START: Readonly<Record<string, Read>> = {
   "retention.receipts_days": ({ receiptsDays }) => receiptsDays,
   "billing.hold_ttl_s": ({ holdTtlMs }) => holdTtlMs,
   REDIS_URL: ({ limiter }) => withoutPassword(limiter.redis),
+  "payments at Stripe": ({ console: { stripe } }) => Boolean(stripe.secretKey && stripe.webhookSecret),
 };
 
 const STORAGE_AT_START: typeof STORAGE = { DATABASE_URL: ({ database }) => splitPassword(database).rest };

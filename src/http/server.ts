@@ -58,15 +58,7 @@ export interface ListenOptions {
   readonly idleS?: number | undefined;
 }
 
-/** The address of the gateway cannot be bound. */
-export class HttpListenError extends Error {
-  override readonly name = "HttpListenError";
-}
-
-/**
- * Listens. Throws {@link HttpListenError} when the port is taken: two gateways on one port would share its requests
- * unnoticed.
- */
+/** Listens. Throws when the port is taken: two gateways on one port would share its requests unnoticed. */
 export function listen(
   parts: Omit<HttpParts, "connectionIdle"> & SocketsParts,
   { host, port, idleS = IDLE_S }: ListenOptions,
@@ -80,7 +72,7 @@ export function listen(
     parts.gateway().log.error(describeFault(fault), "request failed outside of its route");
     return errorResponse(new GatewayError("internal"), WIRES.chat, { requestId: newRequestId() });
   };
-  const server: Server<SocketData> = serve({
+  const server: Server<SocketData> = Bun.serve<SocketData>({
     hostname: host,
     port,
     reusePort: false,
@@ -113,15 +105,6 @@ export function listen(
       return server.stop(true);
     },
   };
-}
-
-function serve(options: Bun.Serve.Options<SocketData>): Server<SocketData> {
-  try {
-    return Bun.serve<SocketData>(options);
-  } catch (cause) {
-    const { hostname, port } = { hostname: "", port: 0, ...options };
-    throw new HttpListenError(`Cannot serve requests at ${urlHost(hostname ?? "")}:${port}`, { cause });
-  }
 }
 
 function urlHost(host: string): string {

@@ -39,18 +39,29 @@ const PRIVATE = 0o600;
  * on disk before the YAML file names them, so that a setup that was killed is completed by the next one. Throws
  * {@link AdditionError} and writes nothing where one of them is there with another content.
  */
-export function writeSetup(
+export function writeSetup(place: SettingsPlace, setup: Setup, waitMsMax?: number): WrittenSetup {
+  const extend = (before: string) => addToYaml(before, setup);
+  return writeSettings(place, { ...setup, extend }, waitMsMax);
+}
+
+interface Extension<Added> extends Pick<Setup, "variables" | "made"> {
+  /** Returns the new text of the YAML file, and what was added to it. */
+  extend(before: string): Added & { readonly text: string };
+}
+
+/** Writes variables, and what extends the YAML file, as {@link writeSetup} does. */
+export function writeSettings<Added>(
   { configPath, envPath }: SettingsPlace,
-  setup: Setup,
+  extension: Extension<Added>,
   waitMsMax?: number,
-): WrittenSetup {
+) {
   return lockSettings(
     configPath,
     () => {
       const [before, variables] = [readSettingsFile(configPath), readSettingsFile(envPath)];
-      const { text: after, ...added } = addToYaml(before, setup);
-      const made = { ...setup.made, ...pickVariables(variables, Object.keys(setup.made ?? {})) };
-      const given = { ...setup.variables, ...made };
+      const { text: after, ...added } = extension.extend(before);
+      const made = { ...extension.made, ...pickVariables(variables, Object.keys(extension.made ?? {})) };
+      const given = { ...extension.variables, ...made };
       const extended = addVariables(variables, given);
       if (extended !== variables) replaceSettingsFile(envPath, variables, extended, { mode: PRIVATE });
       if (after !== before) replaceSettingsFile(configPath, before, after);

@@ -11,7 +11,7 @@ export const INIT = CLAUDE_CODE.snippet("bun run init");
 const START = CLAUDE_CODE.snippet("bun start");
 export const COSTS = CLAUDE_CODE.snippet("bun tollgate receipts");
 export const SOLD_PLAN = CUSTOMER.snippet("plans:");
-export const CHECK = CUSTOMER.snippet("bun tollgate check");
+export const SELL = CUSTOMER.snippet("plan sell");
 export const FIRST_REQUEST = CUSTOMER.snippet("curl -sS");
 export const EARNINGS = CUSTOMER.snippet("bun tollgate figures");
 export const BUDGETS = TEAM.snippet("member limit");
@@ -32,7 +32,7 @@ export const TUTORIAL_BLOCKS = [
   START,
   COSTS,
   SOLD_PLAN,
-  CHECK,
+  SELL,
   FIRST_REQUEST,
   EARNINGS,
   BUDGETS,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { appendFileSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { createLocation } from "../accounts/temp-storage.ts";
 import { signIn } from "../browser/world/signed-in.ts";
@@ -20,7 +20,6 @@ import { buildGoService } from "./go-service.ts";
 import {
   ASK_THREE,
   BUDGETS,
-  CHECK,
   COSTS,
   EARNINGS,
   FIRST_REQUEST,
@@ -29,6 +28,7 @@ import {
   LEDGER_ACCESS,
   LIMITED_KEY,
   PROGRAM_KEY,
+  SELL,
   SERVICE_PROGRAM,
   SERVICE_STATEMENT,
   SHARED_INIT,
@@ -106,12 +106,15 @@ test("the first tutorial leads from a clone to answers for Claude Code with thei
 });
 
 test("the second tutorial leads from a plan to a customer's payment, first request and statement", async () => {
-  appendFileSync(join(clone.folder, "tollgate.yaml"), `\n${SOLD_PLAN.text}`);
-  const secrets = `STRIPE_SECRET_KEY=sk_test_tutorial\nSTRIPE_WEBHOOK_SECRET=${WEBHOOK_SECRET}\n`;
-  appendFileSync(join(clone.folder, ".env"), secrets);
-  const checked = await follow(CHECK.text);
-  expect(checked).toContain("All is well");
-  expect(checked).toContain("starter");
+  const secrets = { STRIPE_SECRET_KEY: "sk_test_tutorial", STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET };
+  expect(await follow(SELL.text, secrets)).toContain("added the plan starter, console.sign_up\n");
+  expect(readFileSync(join(clone.folder, "tollgate.yaml"), "utf8")).toContain(SOLD_PLAN.text);
+  // Again, it adds nothing and needs no secret of its environment.
+  expect(await follow(SELL.text)).toContain("has all of this already");
+  const other = await clone.paste(SELL.text.replace("19.00", "29.00"));
+  expect(other.stderr).toContain("plans has starter already.");
+  const wrong = await clone.paste(SELL.text, { ...secrets, STRIPE_SECRET_KEY: "pk_test_public" });
+  expect(wrong.stderr).toContain("STRIPE_SECRET_KEY begins with sk_ or rk_ at Stripe");
   const { url } = await start({ STRIPE_TEST_URL: stripe.url, BUN_OPTIONS: `--preload ${STRIPE_HOST}` });
   const person = { name: "Ada", email: "ada@example.com", password: PASSWORD, account_name: "acme" };
   const headers = { "sec-fetch-site": "same-origin", "content-type": "application/json" };

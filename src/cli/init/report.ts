@@ -61,7 +61,7 @@ export async function reportInit(done: Initialised): Promise<CommandResult> {
 }
 
 /** Reads the models as a start would. */
-function readModels(): {
+export function readModels(): {
   readonly models: readonly Model[];
   readonly problems: readonly string[];
 } {
@@ -97,9 +97,13 @@ function describeFiles({ files, written }: Initialised): readonly string[] {
     ...(models.length > 0 ? [`the ${models.length === 1 ? "model" : "models"} ${models.join(", ")}`] : []),
   ];
   return [
-    `Settings  ${files.configPath}: ${added.length > 0 ? `added ${added.join(" and ")}` : "has all of this already"}`,
-    `Secrets   ${files.envPath}: ${variables.length > 0 ? `added ${variables.join(", ")}` : "has all of this already"}`,
+    `Settings  ${files.configPath}: ${describeAddition(added, " and ")}`,
+    `Secrets   ${files.envPath}: ${describeAddition(variables)}`,
   ];
+}
+
+export function describeAddition(added: readonly string[], separator = ", "): string {
+  return added.length > 0 ? `added ${added.join(separator)}` : "has all of this already";
 }
 
 function describeAccount({ account, key, isNewKey, credited }: FirstAccount): readonly string[] {
