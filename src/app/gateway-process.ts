@@ -1,3 +1,4 @@
+import { sealSharedSecrets } from "../accounts/shared-secret.ts";
 import type { Config, LiveConfig, LoadedConfig } from "../config/config.ts";
 import { findLowCallsCap } from "../config/relaunch.ts";
 import type { Database } from "../db/database.ts";
@@ -89,6 +90,9 @@ export async function startGateway(started: Config, log: Log): Promise<RunningGa
   metrics.watchLosses(() => ({ logLines: log.dropped ?? 0, spans: traces?.dropped ?? 0 }));
   const ledger = await startLedger(config, { log, metrics: metrics.ledger, traces });
   const { database } = ledger;
+  await sealSharedSecrets(database).catch((fault: unknown) =>
+    ledger.close().then(() => Promise.reject(fault)),
+  );
   const limiter = await startLimiter(config.limiter, { database, log, metrics: metrics.limiter });
   const parts = createParts(config, { ledger, limiter, log, metrics, traces });
   const closeParts = async () => {

@@ -3,8 +3,8 @@ import type { DatabaseLocation } from "../db/location.ts";
 import type { RedisLocation } from "../limiter/redis/location.ts";
 
 /** The settings that hold a secret of the environment, which may be rotated while a process runs. */
-export type SecretSettings = Pick<Config, "database" | "ledger" | "limiter" | "console">;
-type StorageSecrets = Pick<LedgerProcessConfig, "database" | "ledger">;
+export type SecretSettings = Pick<Config, "database" | "ledger" | "sealing" | "limiter" | "console">;
+type StorageSecrets = Pick<LedgerProcessConfig, "database" | "ledger" | "sealing">;
 
 /** A configuration whose secrets are those of the latest `renew`: each must be read when it is used. */
 export interface LiveSecrets<Settings> {
@@ -43,10 +43,11 @@ export function followSecrets(started: Config): LiveSecrets<Config> {
   };
   return {
     config,
-    renew({ database, ledger, limiter, console }) {
+    renew({ database, ledger, sealing, limiter, console }) {
       latest = {
         database: database ?? latest.database,
         ledger: ledger ?? latest.ledger,
+        sealing: sealing ?? latest.sealing,
         limiter: limiter ?? latest.limiter,
         console: console ?? latest.console,
       };
@@ -59,8 +60,8 @@ export function followStorageSecrets(started: LedgerProcessConfig): LiveSecrets<
   let latest: StorageSecrets = started;
   return {
     config: { ...started, ...liveStorage(started, () => latest) },
-    renew({ database = latest.database, ledger = latest.ledger }) {
-      latest = { database, ledger };
+    renew({ database = latest.database, ledger = latest.ledger, sealing = latest.sealing }) {
+      latest = { database, ledger, sealing };
     },
   };
 }
@@ -72,6 +73,11 @@ function liveStorage(started: StorageSecrets, latest: () => StorageSecrets): Sto
       ...started.ledger,
       get tokens() {
         return latest().ledger.tokens;
+      },
+    },
+    sealing: {
+      get keys() {
+        return latest().sealing?.keys ?? [];
       },
     },
   };

@@ -12,6 +12,7 @@ import { sweepSessions } from "../accounts/people/sessions.ts";
 import { createSignIn } from "../accounts/people/sign-in.ts";
 import type { SignUpParts } from "../accounts/people/sign-up.ts";
 import { createThrottle, type Throttle } from "../accounts/people/throttle.ts";
+import { sealSharedSecrets } from "../accounts/shared-secret.ts";
 import { freezeSuspended, type SuspensionParts } from "../accounts/suspension.ts";
 import type { Database } from "../db/database.ts";
 import { NO_SIGN_IN_RULES } from "../domain/sign-in-rules.ts";
@@ -66,7 +67,7 @@ export function createPeople(foundation: PeopleFoundation): People {
   };
 }
 
-/** Deletes expired sessions and proofs, at the start and every ten minutes. Returns what stops it. */
+/** Deletes expired sessions and proofs, and seals secrets anew, at the start and every ten minutes. Returns what stops it. */
 export function startSessionSweep({
   database,
   log,
@@ -74,7 +75,11 @@ export function startSessionSweep({
 }: Pick<PeopleFoundation, "database" | "log" | "now">) {
   return repeat({
     everyMs: SESSION_SWEEP_MS,
-    run: () => sweepSessions(database, now()),
+    async run() {
+      await sweepSessions(database, now());
+      // The keys that seal them may have changed since the start.
+      await sealSharedSecrets(database);
+    },
     onFault: (fault) => log.error(describeFault(fault), "session sweep failed"),
     beginsNow: true,
   });

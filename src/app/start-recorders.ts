@@ -1,7 +1,7 @@
 import type { Config } from "../config/config.ts";
 import type { Database } from "../db/database.ts";
+import { createMasterKeys } from "../db/sealing.ts";
 import { createRecorder } from "../recordings/recorder.ts";
-import { createMasterKeys } from "../recordings/sealing.ts";
 import { startRefusalRecorder } from "../refusals/recorder.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { RecordingMetrics } from "../telemetry/recording-metrics.ts";

@@ -1,6 +1,7 @@
 import type { StorageConfig } from "../config/environment.ts";
 import type { LedgerConfig, RemoteLedger } from "../config/ledger.ts";
 import { connectDatabase, type Database } from "../db/database.ts";
+import { createMasterKeys } from "../db/sealing.ts";
 import type { BatchOptions } from "../ledger/engine/batcher.ts";
 import type { LocalLedger } from "../ledger/engine/local.ts";
 import type { BatchObserver } from "../ledger/engine/store.ts";
@@ -30,8 +31,12 @@ export async function openStorage({
   ledger,
   walletsPerBatch,
   observer,
+  sealing,
 }: StorageOptions): Promise<Storage> {
-  const database = await connectDatabase(location);
+  const database = await connectDatabase(
+    location,
+    createMasterKeys(() => sealing?.keys),
+  );
   try {
     const opened = ledger.remote
       ? { ledger: await openRemoteLedger(ledger.remote, ledger), local: undefined }

@@ -73,6 +73,13 @@ export function createProgram(): Command {
   addModelCommands(program);
   addViewCommands(program);
   addCodeCommands(program.command("code").description("redeem codes, which add money to a wallet"));
+  withJson(
+    program.command("secrets").description("secrets that SEALING_KEYS seals in the database"),
+    "renew",
+    "replace those whose key is lost: people sign in again, and webhooks have new secrets",
+  )
+    .option("--yes", "do it, without asking")
+    .action(onStorage(async () => (await import("./secrets.ts")).runSecretsRenew));
   addPersonCommands(program.command("person").description("people who sign in to the console"));
   addOperatorCommands(program.command("operator").description("people who operate this gateway"));
   return program;

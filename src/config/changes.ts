@@ -26,7 +26,7 @@ interface NamedChanges {
   readonly changed?: readonly string[];
 }
 
-type Read = (config: Config) => unknown;
+type Read<Settings = Config> = (config: Settings) => unknown;
 const LIVE: Readonly<Record<string, Read>> = {
   default_models: ({ defaultModels }) => defaultModels,
   plans: ({ plans }) => plans,
@@ -51,9 +51,10 @@ const LIVE: Readonly<Record<string, Read>> = {
 };
 
 /** Secrets of the storage, which a ledger process has too. */
-const STORAGE: Readonly<Record<string, (config: LedgerProcessConfig) => unknown>> = {
+const STORAGE: Readonly<Record<string, Read<LedgerProcessConfig>>> = {
   DATABASE_URL: ({ database }) => splitPassword(database).password,
   LEDGER_TOKEN: ({ ledger }) => ledger.tokens,
+  SEALING_KEYS: ({ sealing }) => sealing?.keys,
 };
 
 const AT_START: Readonly<Record<string, Read>> = {
@@ -97,26 +98,10 @@ export function compareStorage(running: LedgerProcessConfig, next: LedgerProcess
 
 /** Returns the next configuration with the running values of settings that apply at the next start. */
 export function keepStartSettings(running: Config, next: Config): Config {
-  const {
-    bodyBytesInFlightMax,
-    accountBodyBytesMax,
-    idleS,
-    sockets,
-    walletsPerBatch,
-    receiptsDays,
-    recordings,
-    holdTtlMs,
-  } = running;
-  const kept = {
-    bodyBytesInFlightMax,
-    accountBodyBytesMax,
-    idleS,
-    sockets,
-    walletsPerBatch,
-    receiptsDays,
-    recordings,
-    holdTtlMs,
-  };
+  const { bodyBytesInFlightMax, accountBodyBytesMax, idleS, sockets } = running;
+  const bounds = { bodyBytesInFlightMax, accountBodyBytesMax, idleS, sockets };
+  const { walletsPerBatch, receiptsDays, recordings, holdTtlMs } = running;
+  const kept = { ...bounds, walletsPerBatch, receiptsDays, recordings, holdTtlMs };
   const limiter = { ...running.limiter, redis: keepStartRedis(running.limiter.redis, next.limiter.redis) };
   return Object.freeze({ ...next, ...kept, limiter, database: keepStartDatabase(running, next) });
 }
@@ -169,7 +154,7 @@ function compareNamed(
 }
 
 function namesOfDifferent<Settings>(
-  readers: Readonly<Record<string, (config: Settings) => unknown>>,
+  readers: Readonly<Record<string, Read<Settings>>>,
   one: Settings,
   other: Settings,
 ): string[] {

@@ -33,6 +33,7 @@ import type { PaymentsConfig } from "./payments.ts";
 import type { Environment, Variables } from "./placeholders.ts";
 import { readPlans } from "./plans.ts";
 import { ConfigError, createProblems, type Problems } from "./problems.ts";
+import { readMasterKeys } from "./recordings.ts";
 import { rereadRedis } from "./redis.ts";
 import { fillSecrets, GATEWAY_SECRETS, readSecretsNow, reportSecrets, STORAGE_SECRETS } from "./secrets.ts";
 import { readLedgerSettings, readModels, readSettings } from "./settings.ts";
@@ -259,12 +260,12 @@ export function rereadLedgerConfig(
 ): Loaded<LedgerProcessConfig> {
   const problems = createProblems();
   const variables = readVariables(place, sources, problems);
-  const { database, ledger } = rereadStorage({ running: config, variables, folder: place.folder }, problems);
+  const storage = rereadStorage({ running: config, variables, folder: place.folder }, problems);
   const options = { mayBeAbsent: !place.isNamed, keys: LEDGER_KEYS };
   const { content } = checkFile(sources.file, variables, options, problems);
   throwAny(problems);
   const { exports } = readLedgerSettings(content);
-  return { config: deepFreeze({ ...config, database, ledger, exports }), place, sources };
+  return { config: deepFreeze({ ...config, ...storage, exports }), place, sources };
 }
 
 /** Reads where the storage is, for commands that need no configuration file. Throws {@link ConfigError}. */
@@ -305,6 +306,7 @@ function rereadStorage({ running, variables, folder }: Reread<LedgerProcessConfi
   return {
     database: readDatabase(variables.values, folder, problems),
     ledger: { ...running.ledger, tokens },
+    sealing: { keys: readMasterKeys("SEALING_KEYS", variables.values, problems) },
   };
 }
 

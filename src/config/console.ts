@@ -3,7 +3,7 @@ import { isLoopbackHost } from "../domain/addresses.ts";
 import { parseSender } from "../domain/mail-address.ts";
 import type { Environment } from "./placeholders.ts";
 import type { Problems } from "./problems.ts";
-import { readRecordingKeys } from "./recordings.ts";
+import { readMasterKeys } from "./recordings.ts";
 
 /** Settings of the console from the environment. */
 export interface ConsoleConfig {
@@ -44,7 +44,7 @@ export function readConsole(environment: Environment, problems: Problems): Conso
       secretKey: readSecret("STRIPE_SECRET_KEY", environment, problems),
       webhookSecret: readSecret("STRIPE_WEBHOOK_SECRET", environment, problems),
     },
-    recordingKeys: readRecordingKeys(environment, problems),
+    recordingKeys: readMasterKeys("RECORDING_KEYS", environment, problems),
   };
 }
 

@@ -5,6 +5,7 @@ import { readListen } from "./endpoint.ts";
 import { type LedgerConfig, readLedger } from "./ledger.ts";
 import type { Environment } from "./placeholders.ts";
 import type { Problems } from "./problems.ts";
+import { readMasterKeys } from "./recordings.ts";
 import { readRedis } from "./redis.ts";
 import { readTraces } from "./traces.ts";
 
@@ -18,6 +19,8 @@ export interface StorageConfig {
   /** Absolute path of the folder with the ledger token and the settlement outbox. */
   readonly dataFolder: string;
   readonly ledger: LedgerConfig;
+  /** Keys that seal secrets in the database, in base64: the first one encrypts. Default: none, so that they are in the clear. */
+  readonly sealing?: { readonly keys: readonly string[] } | undefined;
 }
 
 /** Where the HTTP server listens. */
@@ -80,7 +83,8 @@ function readProcess(environment: Environment, folder: string, problems: Problem
 export function readStorage(environment: Environment, folder: string, problems: Problems): StorageConfig {
   const database = readDatabase(environment, folder, problems);
   const dataFolder = readDataFolder(environment, { folder, database }, problems);
-  return { database, dataFolder, ledger: readLedger(environment, { folder, dataFolder }, problems) };
+  const sealing = { keys: readMasterKeys("SEALING_KEYS", environment, problems) };
+  return { database, dataFolder, ledger: readLedger(environment, { folder, dataFolder }, problems), sealing };
 }
 
 /** Reads `DATABASE_URL`. A relative path starts from `folder`. */

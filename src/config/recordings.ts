@@ -1,4 +1,4 @@
-import { readMasterKey } from "../recordings/sealing.ts";
+import { readMasterKey } from "../db/sealing.ts";
 import type { Environment } from "./placeholders.ts";
 import type { Problems } from "./problems.ts";
 import type { ConfigFile } from "./schema.ts";
@@ -16,14 +16,18 @@ export function readRecordingBounds({ recordings }: ConfigFile) {
   };
 }
 
-/** Reads `RECORDING_KEYS`: a key on each line, the first one encrypts. No problem quotes a key. */
-export function readRecordingKeys(environment: Environment, problems: Problems): readonly string[] {
-  const lines = (environment.RECORDING_KEYS ?? "").split(/[\n,]/).map((line) => line.trim());
+/** Reads `RECORDING_KEYS` or `SEALING_KEYS`: a key on each line, the first one encrypts. No problem quotes a key. */
+export function readMasterKeys(
+  name: "RECORDING_KEYS" | "SEALING_KEYS",
+  environment: Environment,
+  problems: Problems,
+): readonly string[] {
+  const lines = (environment[name] ?? "").split(/[\n,]/).map((line) => line.trim());
   const keys = lines.filter((line) => line !== "");
   if (keys.length > KEYS_MAX || !keys.every((key) => readMasterKey(key))) {
     const expected =
       "32 bytes in base64, as `openssl rand -base64 32` prints them; one to 10 keys, one a line";
-    problems.add(["RECORDING_KEYS"], "is not a list of keys", expected);
+    problems.add([name], "is not a list of keys", expected);
   }
   return keys;
 }

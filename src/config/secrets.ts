@@ -4,7 +4,7 @@ import type { Problems } from "./problems.ts";
 import { isSameSource, markSource, readSource, readSourceNow, type Source } from "./source.ts";
 
 /** Secrets that every command reads. Each may be given as a file, whose path is in NAME_FILE. */
-export const STORAGE_SECRETS: readonly string[] = ["DATABASE_URL", "LEDGER_TOKEN"];
+export const STORAGE_SECRETS: readonly string[] = ["DATABASE_URL", "LEDGER_TOKEN", "SEALING_KEYS"];
 
 /** Secrets that a gateway reads. */
 export const GATEWAY_SECRETS: readonly string[] = [

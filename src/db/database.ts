@@ -4,6 +4,7 @@ import { type BunSQLiteDatabase, drizzle } from "drizzle-orm/bun-sqlite";
 import { platform } from "../platform.ts";
 import type { DatabaseLocation } from "./location.ts";
 import type { PostgresDatabase } from "./postgres/database.ts";
+import type { MasterKey } from "./sealing.ts";
 import { declareTables, SQLITE_COLUMNS } from "./sqlite/columns.ts";
 import { connect, openDatabase, type SqliteDatabase } from "./sqlite/database.ts";
 import * as accountTables from "./tables/accounts.ts";
@@ -36,6 +37,8 @@ interface Queries {
   readonly db: Db;
   readonly tables: Tables;
   readonly transact: Transact<Db>;
+  /** The keys that seal what a dump of the database must not show: the first one encrypts. */
+  readonly masterKeys: () => readonly MasterKey[];
   /** Resolves when the database answers a query. */
   ping(): Promise<void>;
   close(): Promise<void>;
@@ -53,25 +56,27 @@ export interface DatabaseParts {
 }
 
 /** Opens a database and migrates it. Rejects when it cannot be used, or a newer program migrated it. */
-export async function connectDatabase(location: DatabaseLocation): Promise<Database> {
-  if (location.dialect === "sqlite") return overSqlite(openDatabase(location.path));
+export async function connectDatabase(
+  location: DatabaseLocation,
+  masterKeys: Database["masterKeys"] = () => [],
+): Promise<Database> {
+  if (location.dialect === "sqlite") return overSqlite(openDatabase(location.path), masterKeys);
   const [{ openPostgres }, { POSTGRES_COLUMNS }] = await Promise.all([
     import("./postgres/database.ts"),
     import("./postgres/columns.ts"),
   ]);
-  return overPostgres(
-    await openPostgres(location.url, () => location.url),
-    declareTables(DECLARED, POSTGRES_COLUMNS),
-  );
+  const postgres = await openPostgres(location.url, () => location.url);
+  return overPostgres(postgres, declareTables(DECLARED, POSTGRES_COLUMNS), masterKeys);
 }
 
-function overSqlite(sqlite: SqliteDatabase): Database {
+function overSqlite(sqlite: SqliteDatabase, masterKeys: Database["masterKeys"]): Database {
   const transact = createSqliteTransact(sqlite.path);
   return {
     dialect: "sqlite",
     sqlite,
     db: sqlite.db,
     tables: SQLITE_TABLES,
+    masterKeys,
     transact,
     ping: async () => void sqlite.client.query("SELECT 1").get(),
     async close() {
@@ -81,10 +86,14 @@ function overSqlite(sqlite: SqliteDatabase): Database {
   };
 }
 
-function overPostgres(postgres: PostgresDatabase, tables: Tables): Database {
+function overPostgres(
+  postgres: PostgresDatabase,
+  tables: Tables,
+  masterKeys: Database["masterKeys"],
+): Database {
   const { client, db, transact, close } = postgres;
   const ping = async () => void (await client.unsafe("SELECT 1"));
-  return { dialect: "postgres", postgres, db, tables, transact, ping, close };
+  return { dialect: "postgres", postgres, db, tables, masterKeys, transact, ping, close };
 }
 
 /** The values that {@link isInList} compares with, in a prepared query. */

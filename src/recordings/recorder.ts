@@ -1,4 +1,5 @@
 import type { Database } from "../db/database.ts";
+import type { MasterKey } from "../db/sealing.ts";
 import { bytesOf } from "../domain/byte-blocks.ts";
 import { isAhead } from "../domain/recording-rules.ts";
 import { platform } from "../platform.ts";
@@ -9,7 +10,6 @@ import { createWorkerQueue } from "../workers/worker-queue.ts";
 import type { RecordedRequest, Recorder, Recording } from "./recording.ts";
 import type { RecordingJob, RecordingResult } from "./recording-worker.ts";
 import { Memory, REQUEST_BYTES_MAX, RunningRecording } from "./running-recording.ts";
-import type { MasterKey } from "./sealing.ts";
 import { type RecordingBounds, writeRecording } from "./store.ts";
 
 /** Memory of all bodies that are being recorded, or wait to be written; an account may take a quarter. */

@@ -1,11 +1,11 @@
 import { parentPort } from "node:worker_threads";
 import { gzipSync } from "node:zlib";
+import { seal } from "../db/sealing.ts";
 import { joinBlocks } from "../domain/byte-blocks.ts";
 import { platform } from "../platform.ts";
 import { assembleStream } from "./assemble.ts";
 import type { KeptBody, RecordingContent } from "./recording.ts";
 import { type RedactionRules, Redactor } from "./redact.ts";
-import { seal } from "./sealing.ts";
 
 /** A settled request whose bodies are redacted, packed and encrypted. */
 export interface RecordingJob {

@@ -1,7 +1,8 @@
+import type { MasterKey } from "../db/sealing.ts";
 import { bytesOf } from "../domain/byte-blocks.ts";
+import { deriveDataKey } from "./open-recording.ts";
 import type { RecordedRequest, Recording } from "./recording.ts";
 import type { RecordingJob } from "./recording-worker.ts";
-import { deriveDataKey, type MasterKey } from "./sealing.ts";
 
 /** What is copied of a body before files are taken out of it, which may be most of it. */
 export const REQUEST_BYTES_MAX = 4 * 1024 * 1024;

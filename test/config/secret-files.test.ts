@@ -82,6 +82,7 @@ describe("a secret of the environment", () => {
     STRIPE_SECRET_KEY: "sk_test_1",
     STRIPE_WEBHOOK_SECRET: "whsec_1",
     RECORDING_KEYS: Buffer.alloc(32, 1).toString("base64"),
+    SEALING_KEYS: Buffer.alloc(32, 2).toString("base64"),
     OTEL_EXPORTER_OTLP_HEADERS: "authorization=x",
     OTEL_EXPORTER_OTLP_TRACES_HEADERS: "authorization=x",
   };

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { asc, eq } from "drizzle-orm";
+import { createMasterKeys, readMasterKey } from "../../src/db/sealing.ts";
 import type { RecordingRules } from "../../src/domain/recording-rules.ts";
 import { openRecording } from "../../src/recordings/open-recording.ts";
 import { createRecorder, type RunningRecorder } from "../../src/recordings/recorder.ts";
 import type { Recording } from "../../src/recordings/recording.ts";
-import { createMasterKeys, readMasterKey } from "../../src/recordings/sealing.ts";
 import { findRecording, sweepRecordings } from "../../src/recordings/store.ts";
 import { type CountedRecordings, countRecordings } from "../../src/telemetry/recording-metrics.ts";
 import { DIALECTS, openTempStorage, type TempStorage } from "../accounts/temp-storage.ts";

@@ -3,7 +3,7 @@
 import { isIP } from "node:net";
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from "@simplewebauthn/server";
 import { and, asc, eq } from "drizzle-orm";
-import type { Database, Db, Tables } from "../../db/database.ts";
+import type { Database, Tables } from "../../db/database.ts";
 import { isLoopbackHost } from "../../domain/addresses.ts";
 import type { SignInRules } from "../../domain/sign-in-rules.ts";
 import { GatewayError } from "../../errors.ts";
@@ -14,11 +14,10 @@ import { openSession } from "../people/open-session.ts";
 import { findPersonById, type Person } from "../people/people.ts";
 import { confirmSession } from "../people/sessions.ts";
 import type { Visitor } from "../people/sign-in.ts";
-import { deletePasskey, lockPerson, requireWay } from "../people/sign-in-ways.ts";
+import { deletePasskey, lockPerson, requireRoom, requireWay } from "../people/sign-in-ways.ts";
 import type { Throttle } from "../people/throttle.ts";
 
 const CHALLENGE_MS = 5 * 60_000;
-const PASSKEYS_MAX = 20;
 
 export interface PasskeyParts {
   readonly database: Database;
@@ -99,12 +98,6 @@ export async function register(
   });
 }
 
-/** Registrations that were begun together must not pass the bound together. Rejects with `conflict`. */
-async function requireRoom({ tables: { passkeys } }: Database, tx: Db, personId: string): Promise<void> {
-  const own = await tx.select({ id: passkeys.id }).from(passkeys).where(eq(passkeys.personId, personId));
-  if (own.length >= PASSKEYS_MAX) throw new GatewayError("conflict");
-}
-
 /** Removes a passkey of a person, and ends the other sessions that passkeys opened. Rejects with `unknown_item`, and with `conflict` for the last way to sign in. */
 export async function removePasskey(
   { database, rules, now }: Pick<PasskeyParts, "database" | "rules" | "now">,
@@ -114,12 +107,8 @@ export async function removePasskey(
   const personId = actor.id;
   await database.transact(async (tx) => {
     await lockPerson(database, tx, personId);
-    const isRemoved = await deletePasskey(
-      database,
-      tx,
-      { actor, personId, id, keptId: actor.session?.id },
-      now(),
-    );
+    const removal = { actor, personId, id, keptId: actor.session?.id };
+    const isRemoved = await deletePasskey(database, tx, removal, now());
     if (!isRemoved) throw new GatewayError("unknown_item");
     await requireWay(database, tx, { personId, requiresProvider: rules().requiresProvider });
   });

@@ -6,6 +6,8 @@ import { type Identity, listIdentities, unlinkIdentity } from "../oidc/identitie
 import { deleteSecondFactor } from "../second-factor/second-factor.ts";
 import { deleteSessions } from "./sessions.ts";
 
+const PASSKEYS_MAX = 20;
+
 /** How a person may sign in. */
 export interface SignInWays {
   readonly hasPassword: boolean;
@@ -63,6 +65,16 @@ export async function removeIdentity(
 export async function lockPerson({ tables: { people } }: Database, tx: Db, personId: string): Promise<void> {
   const set = { id: personId };
   await tx.update(people).set(set).where(eq(people.id, personId));
+}
+
+/** Throws `conflict` for another passkey above the bound. Registrations that were begun together must not pass it together. */
+export async function requireRoom(
+  { tables: { passkeys } }: Database,
+  tx: Db,
+  personId: string,
+): Promise<void> {
+  const own = await tx.select({ id: passkeys.id }).from(passkeys).where(eq(passkeys.personId, personId));
+  if (own.length >= PASSKEYS_MAX) throw new GatewayError("conflict");
 }
 
 /** Throws `conflict` when a person has no way left to sign in; called after a removal, with the person locked. */

@@ -1,11 +1,7 @@
-import { createCipheriv, createDecipheriv, hkdfSync } from "node:crypto";
 import type { Database } from "../../db/database.ts";
-import { platform } from "../../platform.ts";
+import { deriveKey, seal, unseal } from "../../db/sealing.ts";
+import { GatewayError } from "../../errors.ts";
 import { readSharedSecret } from "../shared-secret.ts";
-
-const CIPHER = "aes-256-gcm";
-const IV_BYTES = 12;
-const TAG_BYTES = 16;
 
 /** A secret of an authenticator app as the database has it. */
 interface SealedSecret {
@@ -15,31 +11,19 @@ interface SealedSecret {
 
 /** Encrypts the secret of a person's app. Under another person's id it cannot be opened. */
 export async function sealSecret(database: Database, personId: string, bytes: Uint8Array): Promise<string> {
-  return seal(await readKey(database, personId), personId, bytes);
+  return seal(await readKey(database, personId), bytes, personId);
 }
 
-/** Decrypts the secret of a person's app. */
-export async function openSecret(database: Database, sealed: SealedSecret): Promise<Buffer> {
-  return open(await readKey(database, sealed.personId), sealed);
+/** Decrypts the secret of a person's app. Rejects with `not_permitted` after the loss of the key that it had. */
+export async function openSecret(database: Database, { personId, secret }: SealedSecret): Promise<Buffer> {
+  const opened = unseal(await readKey(database, personId), secret, personId);
+  if (opened) return opened;
+  const message =
+    "The codes of this app cannot be checked any more: use a recovery code, or ask your operator.";
+  throw new GatewayError("not_permitted", { message });
 }
 
-/** The key is a row of the same database: it guards against a part of it, such as one table, and not against a whole dump. */
-async function readKey(database: Database, personId: string): Promise<Buffer> {
+async function readKey(database: Database, personId: string): Promise<Uint8Array> {
   const shared = await readSharedSecret(database, "second_factor_key");
-  return Buffer.from(hkdfSync("sha256", shared, personId, "tollgate second factor", 32));
-}
-
-function seal(key: Buffer, personId: string, bytes: Uint8Array): string {
-  const iv = platform.randomBytes(IV_BYTES);
-  const cipher = createCipheriv(CIPHER, key, iv).setAAD(Buffer.from(personId));
-  const sealed = [cipher.update(bytes), cipher.final()];
-  return Buffer.concat([iv, cipher.getAuthTag(), ...sealed]).toString("base64");
-}
-
-function open(key: Buffer, { personId, secret }: SealedSecret): Buffer {
-  const bytes = Buffer.from(secret, "base64");
-  const tag = bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES);
-  const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, IV_BYTES));
-  decipher.setAAD(Buffer.from(personId)).setAuthTag(tag);
-  return Buffer.concat([decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES)), decipher.final()]);
+  return deriveKey(shared, { info: "tollgate second factor", salt: personId });
 }

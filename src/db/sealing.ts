@@ -13,46 +13,42 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const ID_CHARS = 16;
 const ALGORITHM = "aes-256-gcm";
-/** Names what the keys are derived for: another use of the same master key has other keys. */
-const PURPOSE = "tollgate recording 1";
+const ID_PURPOSE = "tollgate recording 1 id";
 
 /** Reads 32 bytes in base64 or base64url; `undefined` for any other text. */
 export function readMasterKey(text: string): MasterKey | undefined {
   if (!/^[\w+/-]{43}=?$/.test(text)) return undefined;
   const bytes = Buffer.from(text, "base64");
   if (bytes.byteLength !== MASTER_BYTES) return undefined;
-  const id = createHash("sha256").update(`${PURPOSE} id`).update(bytes).digest("hex").slice(0, ID_CHARS);
+  const id = createHash("sha256").update(ID_PURPOSE).update(bytes).digest("hex").slice(0, ID_CHARS);
   return { id, bytes };
 }
 
-/** Whose recording a data key is for. */
-export interface SealedPlace {
-  readonly accountId: string;
-  readonly requestId: string;
-  /** The salt of the API key, in base64. */
-  readonly salt: string;
+/** What a derived key is for: for another use of the same bytes, there is another key. */
+interface KeyUse {
+  readonly info: string;
+  readonly salt?: Uint8Array | string | undefined;
 }
 
-/** Derives the key of one recording. Without the salt in the database or the master key outside of it there is none. */
-export function deriveDataKey({ bytes }: MasterKey, { accountId, requestId, salt }: SealedPlace): Uint8Array {
-  const info = `${PURPOSE} ${accountId} ${requestId}`;
-  return new Uint8Array(hkdfSync("sha256", bytes, Buffer.from(salt, "base64"), info, MASTER_BYTES));
+/** Derives the key of one use. */
+export function deriveKey(bytes: Uint8Array | string, { info, salt = "" }: KeyUse): Uint8Array {
+  return new Uint8Array(hkdfSync("sha256", bytes, salt, info, MASTER_BYTES));
 }
 
-/** Encrypts bytes as base64 of nonce, tag and ciphertext. */
-export function seal(dataKey: Uint8Array, plain: Uint8Array): string {
+/** Encrypts bytes as base64 of nonce, tag and ciphertext. With a place, they open for that alone. */
+export function seal(dataKey: Uint8Array, plain: Uint8Array, place = ""): string {
   const nonce = platform.randomBytes(NONCE_BYTES);
-  const cipher = createCipheriv(ALGORITHM, dataKey, nonce);
+  const cipher = createCipheriv(ALGORITHM, dataKey, nonce).setAAD(Buffer.from(place));
   const text = Buffer.concat([cipher.update(plain), cipher.final()]);
   return Buffer.concat([nonce, cipher.getAuthTag(), text]).toString("base64");
 }
 
-/** Decrypts what {@link seal} returned; `undefined` with another key, and for changed bytes. */
-export function unseal(dataKey: Uint8Array, sealed: string): Buffer | undefined {
+/** Decrypts what {@link seal} returned; `undefined` with another key or place, and for changed bytes. */
+export function unseal(dataKey: Uint8Array, sealed: string, place = ""): Buffer | undefined {
   const bytes = Buffer.from(sealed, "base64");
   if (bytes.byteLength < NONCE_BYTES + TAG_BYTES) return undefined;
   const decipher = createDecipheriv(ALGORITHM, dataKey, bytes.subarray(0, NONCE_BYTES));
-  decipher.setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
+  decipher.setAAD(Buffer.from(place)).setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
   try {
     return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]);
   } catch {
