@@ -120,7 +120,8 @@ function useKeptFocus(main: RefObject<HTMLElement | null>): void {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const isLost = () => document.activeElement === document.body && path[0]?.isConnected === false;
     const keep = () => {
-      if (!isLost()) return;
+      // What opens takes the focus itself.
+      if (!isLost() || isBelowPopup()) return;
       const next =
         [...path, ...below].find((each) => each.isConnected && each.hasAttribute("tabindex")) ?? main.current;
       if (next instanceof HTMLElement) next.focus({ preventScroll: true });
@@ -163,7 +164,7 @@ function useShortcuts(open: (overlay: Overlay) => void): void {
         open("palette");
         return;
       }
-      if (event.ctrlKey || event.metaKey || event.altKey || isEdited(event.target) || isBelowDialog()) return;
+      if (event.ctrlKey || event.metaKey || event.altKey || isEdited(event.target) || isBelowPopup()) return;
       if (event.key === "?") open("keys");
       const isSecond = event.timeStamp - pressedG.current < SEQUENCE_MS;
       pressedG.current = event.key === "g" ? event.timeStamp : 0;
@@ -181,9 +182,11 @@ function pageOf(letter: string, groups: readonly NavGroup[]) {
   return groups.flatMap(({ pages }) => pages).find((page) => page.letter === letter);
 }
 
-/** A page that is left below a dialog would lose what was typed into it. */
-function isBelowDialog(): boolean {
-  return document.querySelector('dialog[open], [role="dialog"], [role="alertdialog"]') !== null;
+const POPUPS = 'dialog[open], [role="dialog"], [role="alertdialog"], [role="menu"], [role="listbox"]';
+
+/** A page that is left below a dialog would lose what was typed into it. A menu takes letters for itself. */
+function isBelowPopup(): boolean {
+  return document.querySelector(POPUPS) !== null;
 }
 
 function isEdited(target: EventTarget | null): boolean {
