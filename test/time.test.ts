@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type Deadline, SharedTimer, startPasses } from "../src/time.ts";
+import { type Deadline, SharedTimer, startPasses } from "../src/platform.ts";
 
 const clock = () => performance.now();
 

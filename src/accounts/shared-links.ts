@@ -1,9 +1,8 @@
 import { and, count, desc, eq, gt, isNull } from "drizzle-orm";
 import type { Database, DatabaseParts, Db } from "../db/database.ts";
-import { DAY_MS } from "../domain/id-time.ts";
+import { DAY_MS, printTime } from "../domain/id-time.ts";
 import { GatewayError } from "../errors.ts";
 import { platform } from "../platform.ts";
-import { printTime } from "../time.ts";
 import { type AuditActor, recordChange } from "./audit-trail.ts";
 import { findNames } from "./find-items.ts";
 import { createToken, digestOf } from "./keys/key.ts";

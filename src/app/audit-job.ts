@@ -5,8 +5,8 @@ import type { PostgresDatabase } from "../db/postgres/database.ts";
 import type { SqliteDatabase } from "../db/sqlite/database.ts";
 import type { AuditJob, AuditResult } from "../http/console/console-parts.ts";
 import { type AuditReport, auditDatabase } from "../ledger/audit/audit.ts";
+import { waitAtMost } from "../platform.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
-import { waitAtMost } from "../time.ts";
 import { startWorker } from "../workers/start-worker.ts";
 import type { AuditWorkerData } from "./audit-worker.ts";
 

@@ -4,8 +4,8 @@ import type { Platform } from "../http/console/console-parts.ts";
 import type { Readiness } from "../http/readiness.ts";
 import type { ExportBacklog } from "../ledger/exports/cursor.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import { within } from "../platform.ts";
 import type { Backlog, ReadBackground } from "../telemetry/background-metrics.ts";
-import { within } from "../time.ts";
 import type { RunningExports } from "./start-exports.ts";
 import type { RunningLedger } from "./start-ledger.ts";
 

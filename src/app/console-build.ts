@@ -4,8 +4,8 @@ import { dirname, join } from "node:path";
 import { Glob } from "bun";
 import { DAY_MS } from "../domain/id-time.ts";
 import type { BuildState, ConsoleBuild } from "../http/console/pages.ts";
+import { repeat } from "../platform.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
-import { repeat } from "../time.ts";
 import { isPresent, markUsed, readBuild, sweepBuilds } from "./console-cache.ts";
 
 const ROOT = join(import.meta.dir, "../..");

@@ -9,12 +9,12 @@ import { type Check, type CheckResult, createReadiness, type Readiness } from ".
 import { type HttpServer, listen as listenHttp } from "../http/server.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Limiter } from "../limiter/limiter.ts";
+import { waitAtMost } from "../platform.ts";
 import { checkOutboxDisk } from "../settlement-outbox/folder.ts";
 import type { ReadBackground } from "../telemetry/background-metrics.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { serveMetrics } from "../telemetry/serve-metrics.ts";
-import { waitAtMost } from "../time.ts";
 import { createBackgroundReader, readExports } from "./background-state.ts";
 import type { GatewayParts } from "./gateway-parts.ts";
 import { type RunningConsole, startConsole } from "./start-console.ts";

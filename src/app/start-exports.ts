@@ -2,8 +2,8 @@ import type { Worker } from "node:worker_threads";
 import type { DatabaseLocation } from "../db/location.ts";
 import type { ExportConfig } from "../exports/export-config.ts";
 import type { ExportMessage, ExportWorkerData } from "../exports/export-worker.ts";
+import { waitAtMost } from "../platform.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
-import { waitAtMost } from "../time.ts";
 import { startWorker } from "../workers/start-worker.ts";
 
 /** What this process has exported since its start. */

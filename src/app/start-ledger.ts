@@ -5,11 +5,10 @@ import { allowShrinking } from "../db/sqlite/compact.ts";
 import { startRetention, startRollUps, startSweeper } from "../ledger/background-jobs.ts";
 import { sweepForgotten } from "../ledger/forgotten-names.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { platform } from "../platform.ts";
+import { platform, startPasses } from "../platform.ts";
 import type { LedgerMetrics } from "../telemetry/ledger-metrics.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
 import type { Traces } from "../telemetry/trace-export.ts";
-import { startPasses } from "../time.ts";
 import { type RunningExports, startExports } from "./start-exports.ts";
 import { openStorage, type Storage } from "./storage.ts";
 

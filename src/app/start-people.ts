@@ -19,10 +19,10 @@ import { NO_SIGN_IN_RULES } from "../domain/sign-in-rules.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import type { ConsoleSettings } from "../http/console/console-parts.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import { repeat } from "../platform.ts";
 import { type RecordingBounds, sweepRecordings } from "../recordings/store.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
 import type { RecordingMetrics } from "../telemetry/recording-metrics.ts";
-import { repeat } from "../time.ts";
 
 interface PeopleFoundation {
   readonly database: Database;

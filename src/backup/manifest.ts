@@ -7,7 +7,7 @@ import { type SQL, sql } from "drizzle-orm";
 import { COMMAND_LINE, recordChange } from "../accounts/audit-trail.ts";
 import type { Database, Db } from "../db/database.ts";
 import { type Instance, RESTORED, readInstance } from "../db/instance.ts";
-import { printTime } from "../time.ts";
+import { printTime } from "../domain/id-time.ts";
 
 /** The version of the layout of a backup. */
 export const FORMAT = 1;

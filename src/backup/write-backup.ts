@@ -2,13 +2,12 @@ import { Database } from "bun:sqlite";
 import { existsSync, renameSync, rmSync } from "node:fs";
 import { hostname } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
-import { DAY_MS } from "../domain/id-time.ts";
+import { DAY_MS, printTime } from "../domain/id-time.ts";
 import { type LongWork, unlessAborted } from "../domain/long-work.ts";
 import { VERSION } from "../domain/version.ts";
 import { LedgerError } from "../ledger/ledger.ts";
 import { createWorkerReader } from "../ledger/sqlite/reads.ts";
 import { findOutboxes } from "../settlement-outbox/folder.ts";
-import { printTime } from "../time.ts";
 import {
   copyPrivately,
   createPrivateFile,

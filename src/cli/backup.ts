@@ -3,8 +3,8 @@ import { type Restored, restoreBackup, restoreInPlace } from "../backup/restore.
 import { writeBackup } from "../backup/write-backup.ts";
 import { loadStorageConfig } from "../config/config.ts";
 import { describeLocation } from "../db/location.ts";
+import { printTime } from "../domain/id-time.ts";
 import { printUsd } from "../domain/money.ts";
-import { printTime } from "../time.ts";
 import { CommandError, type CommandResult } from "./command.ts";
 import { runLongWork } from "./progress.ts";
 import { requireStorage } from "./storage.ts";

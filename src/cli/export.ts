@@ -1,8 +1,8 @@
+import { printTime } from "../domain/id-time.ts";
 import { printLine } from "../exports/line.ts";
 import { openExportConnection } from "../ledger/exports/connection.ts";
 import { forgetCursor, readExportBacklogs } from "../ledger/exports/cursor.ts";
 import { readRange } from "../ledger/exports/range.ts";
-import { printTime } from "../time.ts";
 import { CommandError, type CommandResult } from "./command.ts";
 import { printTable } from "./printing.ts";
 import type { Storage } from "./storage.ts";

@@ -1,12 +1,11 @@
 import type { ApiKey } from "../accounts/keys/key.ts";
 import { rotateKey, updateKey } from "../accounts/keys/key-changes.ts";
 import type { SpendingLimit } from "../accounts/spending-limits.ts";
-import { DAY_MS } from "../domain/id-time.ts";
+import { DAY_MS, printTime } from "../domain/id-time.ts";
 import type { Nanos } from "../domain/money.ts";
 import type { LimitPeriod } from "../domain/period.ts";
 import type { Tier } from "../domain/tiers.ts";
 import { GatewayError } from "../errors.ts";
-import { printTime } from "../time.ts";
 import { CommandError, type CommandResult } from "./command.ts";
 import { checkModels, findSpendLimit, type KeyParts, requireKey } from "./key.ts";
 import { printKey } from "./printing.ts";

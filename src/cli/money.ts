@@ -1,13 +1,12 @@
 import { COMMAND_LINE } from "../accounts/audit-trail.ts";
 import type { CreditSource } from "../domain/credit.ts";
-import { DAY_MS } from "../domain/id-time.ts";
+import { DAY_MS, printTime } from "../domain/id-time.ts";
 import { type Nanos, printUsd } from "../domain/money.ts";
 import { GatewayError } from "../errors.ts";
 import { LedgerError } from "../ledger/ledger.ts";
 import type { Balances } from "../ledger/records.ts";
 import { bookCorrection, bookRefund, bookTopUp } from "../payments/bookings.ts";
 import { createCodes } from "../payments/redeem-codes.ts";
-import { printTime } from "../time.ts";
 import { CommandError, type CommandResult } from "./command.ts";
 import { printBalances } from "./printing.ts";
 import { requireAccount, type Storage } from "./storage.ts";

@@ -1,8 +1,8 @@
 import { COMMAND_LINE } from "../accounts/audit-trail.ts";
 import { findPerson, normaliseEmail, type Person } from "../accounts/people/people.ts";
 import { endWay, listSignInWays } from "../accounts/people/sign-in-ways.ts";
+import { printTime } from "../domain/id-time.ts";
 import { GatewayError } from "../errors.ts";
-import { printTime } from "../time.ts";
 import { CommandError, type CommandResult } from "./command.ts";
 import type { Storage } from "./storage.ts";
 

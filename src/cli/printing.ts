@@ -1,8 +1,8 @@
 import type { Account } from "../accounts/accounts.ts";
 import type { ApiKey } from "../accounts/keys/key.ts";
+import { printTime } from "../domain/id-time.ts";
 import { printMarkup, printUsd } from "../domain/money.ts";
 import type { Balances, SpendLimitUsage } from "../ledger/records.ts";
-import { printTime } from "../time.ts";
 
 /** Formats a table with aligned columns. Returns the titles alone without rows. */
 export function printTable(titles: readonly string[], rows: readonly (readonly string[])[]): string {

@@ -1,8 +1,8 @@
 import { listAccounts } from "../accounts/accounts.ts";
+import { printTime } from "../domain/id-time.ts";
 import { printUsd } from "../domain/money.ts";
 import { printOperatorReceipt } from "../ledger/print-receipt.ts";
 import { type HoldState, pagesOf, type Receipt } from "../ledger/records.ts";
-import { printTime } from "../time.ts";
 import { CommandError, type CommandResult } from "./command.ts";
 import { findAccountKey, findScopes, type ScopeOptions } from "./filters.ts";
 import { printTable } from "./printing.ts";

@@ -1,5 +1,6 @@
 import { COMMAND_LINE } from "../accounts/audit-trail.ts";
 import { loadPlans } from "../config/config.ts";
+import { printTime } from "../domain/id-time.ts";
 import { printUsd } from "../domain/money.ts";
 import type { Plan } from "../domain/plan.ts";
 import { GatewayError } from "../errors.ts";
@@ -10,7 +11,6 @@ import type { Preview } from "../plans/preview.ts";
 import { printGrant, printPreview, printSubscription } from "../plans/print.ts";
 import { findLive, listGrants, listSubscriptions } from "../plans/reads.ts";
 import { nextAtMsOf, type Subscription } from "../plans/subscription.ts";
-import { printTime } from "../time.ts";
 import { CommandError, type CommandResult } from "./command.ts";
 import { printTable } from "./printing.ts";
 import { requireAccount, type Storage } from "./storage.ts";

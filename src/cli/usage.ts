@@ -1,6 +1,5 @@
-import { DAY_MS } from "../domain/id-time.ts";
+import { DAY_MS, printTime } from "../domain/id-time.ts";
 import { printUsd } from "../domain/money.ts";
-import { printTime } from "../time.ts";
 import { OTHER, reportUsage, type UsageReport } from "../usage/report.ts";
 import { printMargin, printSums, type Sums } from "../usage/sums.ts";
 import type { Group, UsageView } from "../usage/view.ts";

@@ -1,6 +1,5 @@
-import { platform } from "../platform.ts";
+import { platform, waitAtMost } from "../platform.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
-import { waitAtMost } from "../time.ts";
 
 /** A message of an outbox that is due. */
 export interface DueItem {

@@ -1,4 +1,4 @@
-// The time in an id, such as that of a hold: the first 48 bits of a UUIDv7 are Unix milliseconds.
+// Times are Unix milliseconds. So are the first 48 bits of an id such as that of a hold, which is a UUIDv7.
 
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
@@ -24,4 +24,11 @@ export function hourOf(id: string): number {
 /** The start of the UTC hour or day that a time is in. */
 export function startOf(atMs: number, lengthMs: number): number {
   return Math.floor(atMs / lengthMs) * lengthMs;
+}
+
+/** Returns Unix milliseconds as ISO 8601 in UTC, or null for a missing time. */
+export function printTime(ms: number): string;
+export function printTime(ms: number | null | undefined): string | null;
+export function printTime(ms: number | null | undefined): string | null {
+  return ms === undefined || ms === null ? null : new Date(ms).toISOString();
 }

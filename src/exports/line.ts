@@ -1,8 +1,8 @@
+import { printTime } from "../domain/id-time.ts";
 import { printUsd } from "../domain/money.ts";
 import type { ExportEntry } from "../ledger/exports/page.ts";
 import { printOperatorReceipt } from "../ledger/print-receipt.ts";
 import type { JournalLine } from "../ledger/records.ts";
-import { printTime } from "../time.ts";
 
 /** The version of the members of a line. Later programs may add members to it, and change none. */
 const SCHEMA_VERSION = 1;

@@ -1,13 +1,12 @@
 // Reads the accounts at risk: those with a subscription or an automatic top-up, and every wallet below zero.
 import { inArray } from "drizzle-orm";
 import type { Database } from "../db/database.ts";
-import { DAY_MS, HOUR_MS } from "../domain/id-time.ts";
+import { DAY_MS, HOUR_MS, printTime } from "../domain/id-time.ts";
 import { printUsd } from "../domain/money.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { PAGE_SIZE_MAX, pagesOf, type WalletSummary } from "../ledger/records.ts";
 import { isLive, readLived } from "../plans/reads.ts";
 import { nextAtMsOf, type Subscription } from "../plans/subscription.ts";
-import { printTime } from "../time.ts";
 import { RATE_DAYS, RISKS, type Risk, type RiskKind, risksOf } from "./risks.ts";
 import { NO_SPENDING, readSpending } from "./spending.ts";
 

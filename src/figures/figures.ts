@@ -2,13 +2,12 @@
 
 import type { Database } from "../db/database.ts";
 import { CREDIT_SOURCES } from "../domain/credit.ts";
-import { DAY_MS } from "../domain/id-time.ts";
+import { DAY_MS, printTime } from "../domain/id-time.ts";
 import { type Nanos, printUsd } from "../domain/money.ts";
 import { type Month, monthOf } from "../domain/month.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { CreditTotal } from "../ledger/records.ts";
 import { isLive, readLived } from "../plans/reads.ts";
-import { printTime } from "../time.ts";
 import { marginOf, type PlanMargin, readMargins } from "./margins.ts";
 import { type PlanRevenue, revenueAt, revenueByPlan } from "./revenue.ts";
 

@@ -1,9 +1,8 @@
 // Accounts at risk: rules over what is known of an account, each with one sentence why.
-import { DAY_MS } from "../domain/id-time.ts";
+import { DAY_MS, printTime } from "../domain/id-time.ts";
 import { formatCents, type Nanos } from "../domain/money.ts";
 import type { WalletSummary } from "../ledger/records.ts";
 import { periodEndOf, type Subscription } from "../plans/subscription.ts";
-import { printTime } from "../time.ts";
 
 /** In the order in which they are shown: what costs money first. */
 export const RISKS = [

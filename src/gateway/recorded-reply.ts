@@ -1,6 +1,6 @@
 import type { Caller } from "../accounts/keys/key.ts";
+import { printTime } from "../domain/id-time.ts";
 import type { Recording } from "../recordings/recording.ts";
-import { printTime } from "../time.ts";
 import type { Gateway } from "./gateway.ts";
 import type { AbortSource, Call, FileReply, Reply } from "./request.ts";
 

@@ -1,4 +1,4 @@
-import type { Deadline, SharedTimer } from "../time.ts";
+import type { Deadline, SharedTimer } from "../platform.ts";
 import type { CallObserver, UpstreamTimeouts } from "../upstream/upstream.ts";
 import type { AbortSource } from "./request.ts";
 

@@ -1,6 +1,5 @@
 import { GatewayError } from "../errors.ts";
-import { platform } from "../platform.ts";
-import { within } from "../time.ts";
+import { platform, within } from "../platform.ts";
 import { readRetryAfter } from "../upstream/cooldown.ts";
 import { type RefusedFor, readRefusal, refusesOperator } from "../upstream/refused-call.ts";
 import type { Gateway } from "./gateway.ts";

@@ -1,6 +1,6 @@
 import { createByteCollector } from "../domain/byte-blocks.ts";
 import { GatewayError } from "../errors.ts";
-import { within } from "../time.ts";
+import { within } from "../platform.ts";
 import type { ConnectionIdle } from "./connection-idle.ts";
 import { BODY_BYTES_MAX, type BodyBudget, type BodySender, type IncomingBodies } from "./incoming-bodies.ts";
 

@@ -1,6 +1,7 @@
 import { Elysia } from "elysia";
 import type { Caller } from "../accounts/keys/key.ts";
 import type { NewChild } from "../accounts/keys/own-keys.ts";
+import { printTime } from "../domain/id-time.ts";
 import { parseUsd, printUsd } from "../domain/money.ts";
 import { NAME } from "../domain/name-characters.ts";
 import { isLimitPeriod, type LimitPeriod } from "../domain/period.ts";
@@ -8,7 +9,6 @@ import { isTier, TIERS, type Tier } from "../domain/tiers.ts";
 import { GatewayError } from "../errors.ts";
 import { admitCaller } from "../gateway/admit.ts";
 import type { Gateway } from "../gateway/gateway.ts";
-import { printTime } from "../time.ts";
 import { answerCaller } from "./answer-caller.ts";
 import { createBodyReader } from "./body.ts";
 import type { HttpParts } from "./http-parts.ts";

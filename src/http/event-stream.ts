@@ -1,5 +1,4 @@
-import { platform } from "../platform.ts";
-import { type Deadline, SharedTimer } from "../time.ts";
+import { type Deadline, platform, SharedTimer } from "../platform.ts";
 
 /** Interval of keep-alives, so that no proxy closes the connection for inactivity. */
 const SILENCE_MS = 15_000;

@@ -1,6 +1,7 @@
 import { Elysia } from "elysia";
 import type { ApiKey, Caller } from "../accounts/keys/key.ts";
 import type { NamedScope } from "../accounts/keys/own-keys.ts";
+import { printTime } from "../domain/id-time.ts";
 import type { LimitWindow } from "../domain/limit-windows.ts";
 import { printUsd } from "../domain/money.ts";
 import { limiterOf } from "../gateway/admit.ts";
@@ -8,7 +9,6 @@ import type { Gateway } from "../gateway/gateway.ts";
 import { readAttribution, scopesOf } from "../gateway/scopes.ts";
 import { CREDITS_SHOWN_MAX, isSpendable, printSpendable } from "../ledger/print-credit.ts";
 import { PAGE_SIZE_MAX, type SpendLimitUsage } from "../ledger/records.ts";
-import { printTime } from "../time.ts";
 import { answerCaller } from "./answer-caller.ts";
 import type { HttpParts } from "./http-parts.ts";
 import { readAttributionHeaders } from "./inference.ts";

@@ -1,13 +1,13 @@
 import { Elysia } from "elysia";
 import type { Caller } from "../accounts/keys/key.ts";
 import type { Catalog } from "../catalog/catalog.ts";
+import { printTime } from "../domain/id-time.ts";
 import { printModalPrice } from "../domain/modalities.ts";
 import { type Capability, type Model, type Price, printPrices, printTiers } from "../domain/model.ts";
 import { printToolFees } from "../domain/tool-fees.ts";
 import { printUnitPrice } from "../domain/units.ts";
 import { GatewayError } from "../errors.ts";
 import { mayUse } from "../gateway/plan.ts";
-import { printTime } from "../time.ts";
 import { answerCaller } from "./answer-caller.ts";
 import { rejectKeyInUrl } from "./gemini.ts";
 import { printGeminiList, printGeminiModel } from "./gemini-models.ts";

@@ -1,4 +1,4 @@
-import { within } from "../time.ts";
+import { within } from "../platform.ts";
 
 /** The result of one check: whether requests can be served, why not, and details as /readyz prints them. */
 export interface CheckResult {

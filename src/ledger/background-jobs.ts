@@ -1,5 +1,4 @@
-import { platform } from "../platform.ts";
-import { startPasses } from "../time.ts";
+import { platform, startPasses } from "../platform.ts";
 import type { RetentionPolicy, RetentionStep } from "./retention/job.ts";
 
 /** What every background job of a local ledger takes. `Ledger` is the part of the ledger that it calls. */

@@ -1,5 +1,5 @@
+import { printTime } from "../domain/id-time.ts";
 import { printUsd } from "../domain/money.ts";
-import { printTime } from "../time.ts";
 import type { Credit } from "./records.ts";
 
 /** The credits that the answer of `GET /v1/key` and the summary of a wallet show at most. */

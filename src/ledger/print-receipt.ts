@@ -1,8 +1,8 @@
+import { printTime } from "../domain/id-time.ts";
 import { itemsOf } from "../domain/items.ts";
 import { printPrices, savedByCaching } from "../domain/model.ts";
 import { printPicos, printPrice, printUsd } from "../domain/money.ts";
 import type { Usage } from "../domain/usage.ts";
-import { printTime } from "../time.ts";
 import type { OutcomeFacts, Receipt } from "./records.ts";
 
 /** Converts a receipt to the JSON of `GET /v1/receipts/{request_id}`: amounts as decimal USD. */

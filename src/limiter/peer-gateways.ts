@@ -1,9 +1,8 @@
 import type { Database } from "../db/database.ts";
 import { type GatewayRow, openGatewayRows } from "../db/gateways.ts";
-import { platform } from "../platform.ts";
+import { platform, waitAtMost } from "../platform.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
 import type { LimiterMetrics } from "../telemetry/metrics.ts";
-import { waitAtMost } from "../time.ts";
 
 interface PeerGatewaysOptions {
   readonly database: Database;

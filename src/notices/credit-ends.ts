@@ -1,7 +1,6 @@
-import { DAY_MS } from "../domain/id-time.ts";
+import { DAY_MS, printTime } from "../domain/id-time.ts";
 import { printUsd } from "../domain/money.ts";
 import type { Credit } from "../ledger/records.ts";
-import { printTime } from "../time.ts";
 import type { Crossing } from "./episodes.ts";
 import { type CreditRule, printThreshold } from "./rule.ts";
 

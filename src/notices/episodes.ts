@@ -1,9 +1,9 @@
 import { and, eq } from "drizzle-orm";
 import type { Database, Db } from "../db/database.ts";
 import type { Mails } from "../delivery/mail/mails.ts";
+import { printTime } from "../domain/id-time.ts";
 import type { ScopeKind } from "../domain/scope.ts";
 import { platform } from "../platform.ts";
-import { printTime } from "../time.ts";
 import type { NoticeRule } from "./rule.ts";
 
 /** The content of a notice in JSON: numbers as decimal text. */

@@ -2,9 +2,8 @@ import { and, inArray, isNotNull, lt } from "drizzle-orm";
 import type { Database } from "../db/database.ts";
 import { endLease, tryLease } from "../db/leases.ts";
 import { DAY_MS } from "../domain/id-time.ts";
-import { platform } from "../platform.ts";
+import { platform, repeat } from "../platform.ts";
 import { describeFault } from "../telemetry/log.ts";
-import { repeat } from "../time.ts";
 import { NoticePass, type PassParts } from "./pass.ts";
 import { sweepCrossings } from "./subject-crossings.ts";
 import {

@@ -1,5 +1,5 @@
+import { repeat } from "../platform.ts";
 import { describeFault } from "../telemetry/log.ts";
-import { repeat } from "../time.ts";
 import { type ChargeParts, chargeDue } from "./auto-charges.ts";
 import { type CrossingParts, claimCrossings } from "./auto-crossings.ts";
 

@@ -1,7 +1,7 @@
 import type { Database } from "../db/database.ts";
+import { printTime } from "../domain/id-time.ts";
 import { type Nanos, printUsd } from "../domain/money.ts";
 import { monthOf } from "../domain/month.ts";
-import { printTime } from "../time.ts";
 import {
   type AutoPayment,
   type AutoTopUp,

@@ -3,12 +3,11 @@ import { findAccount, lockAccount } from "../accounts/accounts.ts";
 import { type AuditActor, type Change, recordChange } from "../accounts/audit-trail.ts";
 import type { Database } from "../db/database.ts";
 import { type CreditSource, isPlanCreditId } from "../domain/credit.ts";
-import { DAY_MS } from "../domain/id-time.ts";
+import { DAY_MS, printTime } from "../domain/id-time.ts";
 import { type Nanos, printUsd } from "../domain/money.ts";
 import { GatewayError } from "../errors.ts";
 import { type Ledger, LedgerError, type Posting, type TopUpRequest } from "../ledger/ledger.ts";
 import { type JournalLine, PAGE_SIZE_MAX, pagesOf, type Receipt } from "../ledger/records.ts";
-import { printTime } from "../time.ts";
 
 export interface PostingParts {
   readonly database: Database;

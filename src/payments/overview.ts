@@ -1,4 +1,4 @@
-import { DAY_MS, HOUR_MS } from "../domain/id-time.ts";
+import { DAY_MS, HOUR_MS, printTime } from "../domain/id-time.ts";
 import { type Nanos, printUsd } from "../domain/money.ts";
 import { type Ledger, LedgerError } from "../ledger/ledger.ts";
 import { CREDITS_SHOWN_MAX, isSpendable, printCredit } from "../ledger/print-credit.ts";
@@ -11,7 +11,6 @@ import {
   type RunningTotals,
   type WalletSummary,
 } from "../ledger/records.ts";
-import { printTime } from "../time.ts";
 
 /** What a wallet's page shows: posted − held + credit = available, and what moves them. */
 interface WalletOverview {

@@ -1,8 +1,8 @@
 // The statement of a month as one page, in JSON and as CSV.
 import type { BillingDetails, Company } from "../domain/company.ts";
 import { type Cell, printCsv } from "../domain/csv.ts";
+import { printTime } from "../domain/id-time.ts";
 import { type Nanos, printUsd } from "../domain/money.ts";
-import { printTime } from "../time.ts";
 import type { ChargebackLine } from "./chargeback.ts";
 import { type MonthSheet, type SourceSum, sumOf } from "./month-sheet.ts";
 

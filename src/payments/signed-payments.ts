@@ -4,10 +4,9 @@ import { lockAccount } from "../accounts/accounts.ts";
 import { type AuditActor, recordChange } from "../accounts/audit-trail.ts";
 import type { Database, Db, Tables } from "../db/database.ts";
 import type { CreditSource } from "../domain/credit.ts";
-import { DAY_MS } from "../domain/id-time.ts";
+import { DAY_MS, printTime } from "../domain/id-time.ts";
 import { type Nanos, printUsd } from "../domain/money.ts";
 import { GatewayError } from "../errors.ts";
-import { printTime } from "../time.ts";
 import { CORRECTED, creditOnce, type PaymentParts, TOPPED_UP } from "./bookings.ts";
 import { type PaymentCaller, spendDay } from "./signed-days.ts";
 

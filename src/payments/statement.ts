@@ -1,9 +1,9 @@
 import { printCsvRow } from "../domain/csv.ts";
+import { printTime } from "../domain/id-time.ts";
 import { type Nanos, printUsd } from "../domain/money.ts";
 import { type Month, monthOf } from "../domain/month.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { type JournalLine, pagesOf } from "../ledger/records.ts";
-import { printTime } from "../time.ts";
 
 type StatementReads = Pick<Ledger, "transfers">;
 

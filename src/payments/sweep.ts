@@ -1,6 +1,6 @@
 import { LedgerError } from "../ledger/ledger.ts";
+import { repeat } from "../platform.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
-import { repeat } from "../time.ts";
 import { creditAutoPayment, findUncreditedAutoPayments } from "./auto-payments.ts";
 import { creditCheckout, findUncreditedCheckouts } from "./checkouts.ts";
 import { creditCode, findUncreditedCodes } from "./redeem-codes.ts";

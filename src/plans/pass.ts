@@ -1,9 +1,9 @@
 import { and, asc, gt, isNotNull, isNull, lte, sql } from "drizzle-orm";
 import { GatewayError } from "../errors.ts";
 import { LedgerError } from "../ledger/ledger.ts";
+import { repeat } from "../platform.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
 import type { PlanMetrics } from "../telemetry/plan-metrics.ts";
-import { repeat } from "../time.ts";
 import { alignLimits, bookGrant, type PlanParts } from "./booking.ts";
 import { readGrant } from "./subscription.ts";
 import { advanceSubscription } from "./subscriptions.ts";

@@ -1,5 +1,5 @@
+import { printTime } from "../domain/id-time.ts";
 import { printUsd } from "../domain/money.ts";
-import { printTime } from "../time.ts";
 import { printPlan } from "./plan-text.ts";
 import type { Preview } from "./preview.ts";
 import {

@@ -2,9 +2,8 @@ import { lt, min, sql } from "drizzle-orm";
 import type { Database } from "../db/database.ts";
 import { chunksOf } from "../domain/chunks.ts";
 import type { Cause } from "../errors.ts";
-import { platform } from "../platform.ts";
+import { platform, waitAtMost } from "../platform.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
-import { waitAtMost } from "../time.ts";
 import {
   KEPT_MS,
   MINUTE_MS,

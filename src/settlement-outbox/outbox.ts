@@ -1,8 +1,7 @@
 import type { Ledger } from "../ledger/ledger.ts";
 import type { OpenLogSync } from "../ledger/sqlite/log-sync.ts";
-import { platform } from "../platform.ts";
+import { platform, waitAtMost } from "../platform.ts";
 import type { Log } from "../telemetry/log.ts";
-import { waitAtMost } from "../time.ts";
 import { printEntry, type SettlementOutbox, SettlementOutboxError } from "./entry.ts";
 import type { NewEntry } from "./file.ts";
 import { type OutboxOwner, openOutboxFiles } from "./folder.ts";

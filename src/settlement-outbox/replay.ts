@@ -1,8 +1,7 @@
 import { printUsd } from "../domain/money.ts";
 import { type Ledger, LedgerError } from "../ledger/ledger.ts";
-import { platform } from "../platform.ts";
+import { platform, SharedTimer } from "../platform.ts";
 import { describeFault, type Log, type LogFields } from "../telemetry/log.ts";
-import { SharedTimer } from "../time.ts";
 import { isRetryable, ledgerTooLate, type OutboxEntry, parseEntry, submitEntry } from "./entry.ts";
 import type { DeclinedEntry, OutboxFile, StoredEntry } from "./file.ts";
 import type { OutboxFiles } from "./folder.ts";

@@ -10,7 +10,7 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from "@opentelemetry/sdk-trace";
-import { waitAtMost } from "../time.ts";
+import { waitAtMost } from "../platform.ts";
 import type { Log } from "./log.ts";
 import type { TraceSampler, TracesConfig } from "./request-tracing.ts";
 import { createSpans, type Spans } from "./spans.ts";

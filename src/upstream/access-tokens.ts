@@ -1,4 +1,4 @@
-import { within } from "../time.ts";
+import { within } from "../platform.ts";
 
 /** A short-lived credential of a cloud. */
 export interface AccessToken {

@@ -2,7 +2,7 @@
 import { createHash, createHmac } from "node:crypto";
 import { defaultProvider } from "@aws-sdk/credential-provider-node";
 import { SignatureV4 } from "@smithy/signature-v4";
-import { within } from "../time.ts";
+import { within } from "../platform.ts";
 
 /** Signs requests to one AWS service in one region. */
 export interface AwsSigner {

@@ -1,4 +1,4 @@
-import { type Deadline, SharedTimer } from "../time.ts";
+import { type Deadline, SharedTimer } from "../platform.ts";
 import type { CallObserver } from "./upstream.ts";
 
 /** A host that answered this recently has a connection for the next call, or accepts one. */

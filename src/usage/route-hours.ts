@@ -2,10 +2,9 @@ import { and, eq, gte, lt, sql } from "drizzle-orm";
 import type { Database } from "../db/database.ts";
 import { ROUTE_BOUNDS_MS, ROUTE_COUNT_COLUMNS } from "../db/usage-columns.ts";
 import { DAY_MS, HOUR_MS, startOf } from "../domain/id-time.ts";
-import { platform } from "../platform.ts";
+import { platform, repeat, waitAtMost } from "../platform.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
 import type { EndedRequest } from "../telemetry/request-metrics.ts";
-import { repeat, waitAtMost } from "../time.ts";
 
 /** A killed process loses the counts of at most this long. */
 const FLUSH_MS = 10_000;

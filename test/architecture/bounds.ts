@@ -37,7 +37,7 @@ export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly 
 };
 
 /** The most files of src that take part in one plain chat request. */
-export const PLAIN_CHAT_FILES_MAX = 112;
+export const PLAIN_CHAT_FILES_MAX = 111;
 
 /** Lines of a file that need no reason. */
 export const LINES_OF_A_FILE_MAX = 250;

@@ -5,8 +5,8 @@ import type { Gateway } from "../../src/gateway/gateway.ts";
 import type { Reply } from "../../src/gateway/request.ts";
 import type { Ledger, Settlement } from "../../src/ledger/ledger.ts";
 import type { Limiter } from "../../src/limiter/limiter.ts";
+import { SharedTimer } from "../../src/platform.ts";
 import type { OutboxEntry } from "../../src/settlement-outbox/entry.ts";
-import { SharedTimer } from "../../src/time.ts";
 import type { TokenCounter } from "../../src/tokens/count-tokens.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { AttemptTimeouts } from "../../src/gateway/timeouts.ts";
-import { SharedTimer } from "../../src/time.ts";
+import { SharedTimer } from "../../src/platform.ts";
 
 const TIMEOUTS = { connectMs: 5_000, firstOutputMs: 60, idleMs: 40, totalMs: 5_000 };
 const clock = () => performance.now();

@@ -4,7 +4,7 @@ import { startSharedExport } from "../../src/exports/run-export.ts";
 import { openExportConnection } from "../../src/ledger/exports/connection.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import type { Receipt } from "../../src/ledger/records.ts";
-import { waitAtMost } from "../../src/time.ts";
+import { waitAtMost } from "../../src/platform.ts";
 import { drawInteger, drawOne } from "../support/seeded-random.ts";
 import { connectionsTo } from "./connections.ts";
 import { createDisk } from "./disk.ts";

@@ -1,13 +1,12 @@
 import { and, asc, eq, isNull, or, sql } from "drizzle-orm";
 import type { Database, Db } from "../../db/database.ts";
-import { HOUR_MS } from "../../domain/id-time.ts";
+import { HOUR_MS, printTime } from "../../domain/id-time.ts";
 import type { RecordingRules } from "../../domain/recording-rules.ts";
 import type { Tier } from "../../domain/tiers.ts";
 import { GatewayError } from "../../errors.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import type { Limits } from "../../limiter/limiter.ts";
 import { platform } from "../../platform.ts";
-import { printTime } from "../../time.ts";
 import { type AuditActor, COMMAND_LINE, recordChange } from "../audit-trail.ts";
 import { requirePresentRight } from "../people/present-rights.ts";
 import { lockOpenProject } from "../projects.ts";

@@ -1,7 +1,6 @@
 // Reads of keys by their secrets, shared among the requests of a moment.
 import { GatewayError } from "../../errors.ts";
-import { platform } from "../../platform.ts";
-import { within } from "../../time.ts";
+import { platform, within } from "../../platform.ts";
 
 /** The keys of an event-loop turn, and their values once the turn is over. */
 interface TurnRead<Value> {

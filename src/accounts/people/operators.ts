@@ -1,7 +1,7 @@
 import { and, eq } from "drizzle-orm";
 import type { Database, DatabaseParts, Db } from "../../db/database.ts";
+import { printTime } from "../../domain/id-time.ts";
 import { GatewayError } from "../../errors.ts";
-import { printTime } from "../../time.ts";
 import { findAccount } from "../accounts.ts";
 import { type Actor, type AuditActor, recordChange } from "../audit-trail.ts";
 import { createOneTimePassword, type Passwords } from "./passwords.ts";

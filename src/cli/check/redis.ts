@@ -2,7 +2,7 @@ import { NO_SHARD } from "../../limiter/redis/cluster.ts";
 import type { RedisLocation } from "../../limiter/redis/location.ts";
 import { connectRedis, type RedisConnection } from "../../limiter/redis/server.ts";
 import { createRedisStore } from "../../limiter/redis/store.ts";
-import { within } from "../../time.ts";
+import { within } from "../../platform.ts";
 
 type Client = RedisConnection["client"];
 type Server = Exclude<Client, { nodes: unknown }>;

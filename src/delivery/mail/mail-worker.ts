@@ -1,8 +1,8 @@
 import { and, asc, desc, eq, gt, inArray, isNotNull, isNull, lt, lte, or, sql } from "drizzle-orm";
 import type { Database } from "../../db/database.ts";
 import { DAY_MS } from "../../domain/id-time.ts";
+import { repeat } from "../../platform.ts";
 import { describeFault, type Log } from "../../telemetry/log.ts";
-import { repeat } from "../../time.ts";
 import {
   AHEAD_MS_MAX,
   type DeliveryOptions,

@@ -1,8 +1,8 @@
 import { Socket } from "node:net";
 import { isLoopbackHost } from "../../domain/addresses.ts";
 import { parseSender } from "../../domain/mail-address.ts";
+import { within } from "../../platform.ts";
 import { loadPart } from "../../program-files.ts";
-import { within } from "../../time.ts";
 import type { MailText } from "./mails.ts";
 
 /** A mail server, and the sender of every mail. */

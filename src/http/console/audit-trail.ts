@@ -8,8 +8,8 @@ import {
 import { findAccountNames } from "../../accounts/find-items.ts";
 import type { Database } from "../../db/database.ts";
 import { printCsvRow } from "../../domain/csv.ts";
+import { printTime } from "../../domain/id-time.ts";
 import { GatewayError } from "../../errors.ts";
-import { printTime } from "../../time.ts";
 import { type AuditNames, actorKind, auditEntry, printAuditEntry } from "./accounts/shapes.ts";
 import { createGuard, type GuardParts } from "./guard.ts";
 import { id, pageOf, pageQuery } from "./shapes.ts";

@@ -1,7 +1,7 @@
 import { Elysia, type Static, t } from "elysia";
 import { findProject } from "../../accounts/projects.ts";
+import { printTime } from "../../domain/id-time.ts";
 import { GatewayError } from "../../errors.ts";
-import { printTime } from "../../time.ts";
 import { type ProjectUsage, readProjectUsage } from "../../usage/project-usage.ts";
 import { printSums, type Sums } from "../../usage/sums.ts";
 import type { PartsOf } from "./console-parts.ts";

@@ -1,6 +1,6 @@
 import { type AnyElysia, getSchemaValidator, type TSchema } from "elysia";
 import { GatewayError } from "../../errors.ts";
-import { within } from "../../time.ts";
+import { within } from "../../platform.ts";
 
 /** Bodies of the console are small: a sender that takes longer keeps memory and a connection busy. */
 const BODY_MS_MAX = 10_000;

@@ -1,8 +1,8 @@
 import { Elysia, type Static, t } from "elysia";
 import { createLink, listLinks, openLink, revokeLink, type SharedLink } from "../../accounts/shared-links.ts";
+import { printTime } from "../../domain/id-time.ts";
 import { GatewayError } from "../../errors.ts";
 import { createProjectMonths, printMonthCsv, printProjectMonth } from "../../payments/project-months.ts";
-import { printTime } from "../../time.ts";
 import { createSharedViews, type SharedView } from "../../usage/shared-view.ts";
 import { printSums, type Sums } from "../../usage/sums.ts";
 import type { PartsOf } from "./console-parts.ts";

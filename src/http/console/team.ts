@@ -11,8 +11,8 @@ import {
 } from "../../accounts/people/invitations.ts";
 import { changeRole, listMembers, type Member, removeMember } from "../../accounts/people/members.ts";
 import { findPerson, findPersonById } from "../../accounts/people/people.ts";
+import { printTime } from "../../domain/id-time.ts";
 import { GatewayError } from "../../errors.ts";
-import { printTime } from "../../time.ts";
 import { email, listOf } from "./accounts/shapes.ts";
 import type { PartsOf } from "./console-parts.ts";
 import { type AccountAccess, createGuard } from "./guard.ts";

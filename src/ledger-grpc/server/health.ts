@@ -1,6 +1,6 @@
 import { type ServerUnaryCall, type ServerWritableStream, type sendUnaryData, status } from "@grpc/grpc-js";
 import type { Ledger } from "../../ledger/ledger.ts";
-import { within } from "../../time.ts";
+import { within } from "../../platform.ts";
 import { LEDGER_SERVICE } from "../service.ts";
 
 /**

@@ -1,7 +1,6 @@
 import type { LimitWindows } from "../../domain/limit-windows.ts";
-import { platform } from "../../platform.ts";
+import { platform, waitAtMost } from "../../platform.ts";
 import type { LimiterMetrics } from "../../telemetry/metrics.ts";
-import { waitAtMost } from "../../time.ts";
 import {
   type Admission,
   type AdmissionRequest,

@@ -2,8 +2,8 @@ import { type TSchema, t } from "elysia";
 import type { Account } from "../../../accounts/accounts.ts";
 import type { AuditEntry } from "../../../accounts/audit-trail.ts";
 import type { ManagementKey } from "../../../accounts/keys/management-keys.ts";
+import { printTime } from "../../../domain/id-time.ts";
 import { NAME_BEGIN, NOT_IN_NAMES } from "../../../domain/name-characters.ts";
-import { printTime } from "../../../time.ts";
 import { id, oneOf, roleName, time, usd } from "../shapes.ts";
 
 // Shapes of accounts, people and their management keys that several routes share.

@@ -1,9 +1,9 @@
 import { type ApiKey, stateOfKey } from "../../../accounts/keys/key.ts";
+import { printTime } from "../../../domain/id-time.ts";
 import type { LimitWindow } from "../../../domain/limit-windows.ts";
 import { printUsd } from "../../../domain/money.ts";
 import { limitsOf } from "../../../gateway/admit.ts";
 import type { Limits } from "../../../limiter/limiter.ts";
-import { printTime } from "../../../time.ts";
 import type { BoundKey, KeyFacts, SpendLimitState } from "../../../usage/forecast/bound-keys.ts";
 import { atLeastZero, type BindingLimit, shareOf } from "../../../usage/forecast/limits.ts";
 import type { Simulation } from "../../../usage/forecast/simulation.ts";

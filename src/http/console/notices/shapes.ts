@@ -1,7 +1,7 @@
 import { type Static, t } from "elysia";
+import { printTime } from "../../../domain/id-time.ts";
 import type { Delivery, Notice } from "../../../notices/notices.ts";
 import { type NoticeRule, printThreshold, RULE_EMAILS_MAX } from "../../../notices/rule.ts";
-import { printTime } from "../../../time.ts";
 import { id, oneOf, pageQuery, time } from "../shapes.ts";
 
 export const ruleKind = oneOf([

@@ -1,7 +1,7 @@
 import { Elysia, t } from "elysia";
+import { printTime } from "../../../domain/id-time.ts";
 import { GatewayError } from "../../../errors.ts";
 import type { Finding } from "../../../ledger/audit/audit.ts";
-import { printTime } from "../../../time.ts";
 import type { AuditJob, AuditResult, PartsOf } from "../console-parts.ts";
 import { createGuard } from "../guard.ts";
 import { nothing, oneOf, time } from "../shapes.ts";

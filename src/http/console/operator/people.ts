@@ -7,7 +7,7 @@ import {
   setOperator,
 } from "../../../accounts/people/directory.ts";
 import { readListOrder } from "../../../accounts/ranked-page.ts";
-import { printTime } from "../../../time.ts";
+import { printTime } from "../../../domain/id-time.ts";
 import { createGuard, type GuardParts } from "../guard.ts";
 import { id, pageOf, pageQuery, sortOf, time } from "../shapes.ts";
 

@@ -2,6 +2,7 @@ import { Elysia } from "elysia";
 import { findAccountNames } from "../../../accounts/find-items.ts";
 import { createOnce } from "../../../accounts/idempotency.ts";
 import type { Db } from "../../../db/database.ts";
+import { printTime } from "../../../domain/id-time.ts";
 import { parseUsd, printUsd } from "../../../domain/money.ts";
 import { GatewayError } from "../../../errors.ts";
 import { createCheckout, findCheckout, stateOfCheckout } from "../../../payments/checkouts.ts";
@@ -23,7 +24,6 @@ import {
   createStripeClient,
   type FullStripe,
 } from "../../../payments/stripe.ts";
-import { printTime } from "../../../time.ts";
 import type { PartsOf } from "../console-parts.ts";
 import { createGuard } from "../guard.ts";
 import { contextOf } from "../request-context.ts";

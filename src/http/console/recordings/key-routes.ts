@@ -6,11 +6,10 @@ import {
   setRecording,
   type WantedRecording,
 } from "../../../accounts/keys/key-recording.ts";
-import { DAY_MS, HOUR_MS } from "../../../domain/id-time.ts";
+import { DAY_MS, HOUR_MS, printTime } from "../../../domain/id-time.ts";
 import { isAhead, PATTERN_NAMES, RECORDING_DAYS_MAX } from "../../../domain/recording-rules.ts";
 import { GatewayError } from "../../../errors.ts";
 import { countRecordings } from "../../../recordings/store.ts";
-import { printTime } from "../../../time.ts";
 import { readMs } from "../../../usage/view.ts";
 import type { ConsoleParts } from "../console-parts.ts";
 import { describeConflict } from "../errors.ts";

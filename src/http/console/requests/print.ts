@@ -1,11 +1,11 @@
 import { findKeyNames } from "../../../accounts/find-items.ts";
 import type { Database } from "../../../db/database.ts";
+import { printTime } from "../../../domain/id-time.ts";
 import { printPicos, printPrice, printUsd } from "../../../domain/money.ts";
 import type { ScopeKind } from "../../../domain/scope.ts";
 import { inputTokensOf } from "../../../domain/usage.ts";
 import { printSaved } from "../../../ledger/print-receipt.ts";
 import type { Receipt } from "../../../ledger/records.ts";
-import { printTime } from "../../../time.ts";
 import { linesOf, outcomeText, sourceText } from "../../../usage/receipt-lines.ts";
 import type { ReceiptJson, RequestRow } from "./shapes.ts";
 

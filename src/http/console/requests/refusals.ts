@@ -2,10 +2,12 @@ import { Elysia, t } from "elysia";
 import { findKeyNames, findScopeNames } from "../../../accounts/find-items.ts";
 import { findKeys } from "../../../accounts/keys/keys.ts";
 import { projectOfTemplate } from "../../../accounts/spending-limits.ts";
+import { printTime } from "../../../domain/id-time.ts";
 import { printUsd } from "../../../domain/money.ts";
 import { SCOPE_KINDS, type Scope } from "../../../domain/scope.ts";
 import { GatewayError, type SpendingLimitFacts } from "../../../errors.ts";
 import type { SpendLimitUsage } from "../../../ledger/records.ts";
+import { waitAtMost } from "../../../platform.ts";
 import {
   causesOf,
   codeOf,
@@ -22,7 +24,6 @@ import {
   type RefusalRow,
 } from "../../../refusals/reads.ts";
 import { KEPT_MS } from "../../../refusals/refusal.ts";
-import { printTime, waitAtMost } from "../../../time.ts";
 import { readRange } from "../../../usage/view.ts";
 import type { PartsOf } from "../console-parts.ts";
 import { createGuard } from "../guard.ts";

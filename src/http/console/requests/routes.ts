@@ -1,11 +1,11 @@
 import { Elysia, t } from "elysia";
 import type { Actor } from "../../../accounts/audit-trail.ts";
 import { findScopeNames } from "../../../accounts/find-items.ts";
+import { printTime } from "../../../domain/id-time.ts";
 import { printUsd } from "../../../domain/money.ts";
 import { readScopeFilter } from "../../../domain/scope.ts";
 import { GatewayError } from "../../../errors.ts";
 import type { MetadataCondition, ReceiptFilter } from "../../../ledger/records.ts";
-import { printTime } from "../../../time.ts";
 import { readMs } from "../../../usage/view.ts";
 import type { PartsOf } from "../console-parts.ts";
 import { createGuard } from "../guard.ts";

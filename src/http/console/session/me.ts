@@ -21,8 +21,8 @@ import {
   renewSession,
   type Session,
 } from "../../../accounts/people/sessions.ts";
+import { printTime } from "../../../domain/id-time.ts";
 import { GatewayError } from "../../../errors.ts";
-import { printTime } from "../../../time.ts";
 import type { PartsOf } from "../console-parts.ts";
 import { createGuard, isConfirmed } from "../guard.ts";
 import { visitorOf } from "../request-context.ts";

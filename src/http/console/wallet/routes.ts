@@ -1,5 +1,6 @@
 import { Elysia } from "elysia";
 import { findKeyNames } from "../../../accounts/find-items.ts";
+import { printTime } from "../../../domain/id-time.ts";
 import { printUsd } from "../../../domain/money.ts";
 import { printCredit } from "../../../ledger/print-credit.ts";
 import type { PageRequest, RunningHold, TransferRange } from "../../../ledger/records.ts";
@@ -7,7 +8,6 @@ import { printHold, printOverview, printTransfer, readOverview } from "../../../
 import { proveWallet, type WalletProof } from "../../../payments/proof.ts";
 import { findReceipts } from "../../../payments/receipts.ts";
 import { findTransferNotes } from "../../../payments/transfer-notes.ts";
-import { printTime } from "../../../time.ts";
 import type { PartsOf } from "../console-parts.ts";
 import { createGuard } from "../guard.ts";
 import { pageQuery } from "../shapes.ts";
