@@ -3,13 +3,13 @@ import { useRef } from "react";
 import { ApiError } from "./api.ts";
 import { showToast } from "./parts/toast.tsx";
 
-interface ActionOptions<Input, Result> {
+export interface ActionOptions<Input, Result> {
   /** The call: `(name) => call(() => api.accounts.post({ name }))`. */
   readonly act: (input: Input) => Promise<Result>;
   /** Answers that are asked for again afterwards: `[["account", id, "keys"]]`. */
-  readonly renews?: readonly QueryKey[];
+  readonly renews?: readonly QueryKey[] | undefined;
   /** The text of the toast: "Key revoked". */
-  readonly done?: string;
+  readonly done?: string | undefined;
   /** Whether failures are shown in the form and not as a toast. */
   readonly isForm?: boolean;
   readonly onDone?: (result: Result, input: Input) => void | Promise<void>;

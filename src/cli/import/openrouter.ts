@@ -15,7 +15,7 @@ export interface OpenrouterOptions {
   readonly direct?: boolean;
 }
 
-/** Makes models of what an activity export says was used. Clients keep the names, such as "openai/gpt-4.1". */
+/** Converts the models of an activity export. Clients keep their names, such as "openai/gpt-4.1". */
 export function convertOpenrouter(
   usage: readonly UsedModel[],
   { direct = false }: OpenrouterOptions,

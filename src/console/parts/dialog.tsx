@@ -1,5 +1,6 @@
 import { Dialog as Base } from "@base-ui/react/dialog";
 import { type ReactNode, useRef, useState } from "react";
+import { type ActionOptions, useAction } from "../use-action.ts";
 import { Button, IconButton } from "./button.tsx";
 import { classes } from "./classes.ts";
 import { CodeBlock } from "./code-block.tsx";
@@ -106,29 +107,33 @@ export function FormDialog(props: FormDialogProps) {
   );
 }
 
-interface ConfirmProps {
-  readonly title: string;
+/** The form's call and what follows it, as in {@link useAction}. `onDone` is `onClose` by default. */
+type ActionDialogProps<Result> = Omit<FormDialogProps, "call" | "onSubmit"> &
+  Pick<ActionOptions<FormValues, Result>, "act" | "renews" | "done" | "onDone">;
+
+/** A dialog whose form calls the API with what was typed, and closes when that has succeeded. */
+export function ActionDialog<Result>(props: ActionDialogProps<Result>) {
+  const { act, renews, done, onDone = props.onClose, ...dialog } = props;
+  const action = useAction({ act, renews, done, isForm: true, onDone });
+  return <FormDialog {...dialog} call={action} onSubmit={(values) => action.mutate(values)} />;
+}
+
+interface ConfirmProps<Result> extends Omit<ActionDialogProps<Result>, "act" | "isKept" | "children"> {
   /** What it does, and whether it can be undone. */
   readonly note: ReactNode;
-  /** Text of the button that does it: "Suspend". */
-  readonly action: string;
-  readonly isDanger?: boolean;
   /** Asks for a reason, which the audit trail shows. */
   readonly hasReason?: boolean;
-  /** The running call. */
-  readonly call: { readonly isPending: boolean; readonly error: unknown };
-  readonly onConfirm: (reason: string) => void;
-  readonly onClose: () => void;
+  readonly act: (reason: string) => Promise<Result>;
 }
 
 const REASON_MAX = 500;
 
 /** Asks before a change that others notice. */
-export function Confirm({ hasReason = false, onConfirm, ...props }: ConfirmProps) {
+export function Confirm<Result>({ hasReason = false, act, ...props }: ConfirmProps<Result>) {
   return (
-    <FormDialog {...props} isKept={hasReason} onSubmit={({ reason = "" }) => onConfirm(reason)}>
+    <ActionDialog {...props} isKept={hasReason} act={({ reason = "" }) => act(reason)}>
       {hasReason && <ReasonField />}
-    </FormDialog>
+    </ActionDialog>
   );
 }
 

@@ -116,21 +116,15 @@ interface RevokeLinkProps {
 
 /** Ends a shared link at once. */
 export function RevokeLink({ account, link, onClose }: RevokeLinkProps) {
-  const end = useAction({
-    act: () => call(() => api.accounts({ account }).links({ link: link.id }).delete()),
-    renews: [linksQuery(account).queryKey],
-    done: "Link revoked",
-    isForm: true,
-    onDone: onClose,
-  });
   return (
     <Confirm
       title="Revoke the link"
       note="Whoever has it sees nothing any more. This cannot be undone."
       action="Revoke"
       isDanger
-      call={end}
-      onConfirm={() => end.mutate()}
+      act={() => call(() => api.accounts({ account }).links({ link: link.id }).delete())}
+      renews={[linksQuery(account).queryKey]}
+      done="Link revoked"
       onClose={onClose}
     />
   );

@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { api, call } from "../../api.ts";
-import { Confirm, FormDialog } from "../../parts/dialog.tsx";
+import { ActionDialog, Confirm, FormDialog } from "../../parts/dialog.tsx";
 import { Field } from "../../parts/field.tsx";
 import type { Key } from "../../queries/keys.ts";
 import { useAction, useIdempotencyKey } from "../../use-action.ts";
@@ -29,12 +29,13 @@ export function RotateKey({ account, shown, onClose }: EndKeyProps) {
     return <IssuedSecret account={account} title={title} issued={rotate.data} onClose={onClose} />;
   }
   return (
-    <Confirm
+    <FormDialog
       title={`Rotate “${shown.name}”?`}
       note="The key gets a new secret. The old one works for 24 hours more, so that clients can change over."
       action="Rotate"
+      isKept={false}
       call={rotate}
-      onConfirm={() => rotate.mutate()}
+      onSubmit={() => rotate.mutate()}
       onClose={onClose}
     />
   );
@@ -42,16 +43,6 @@ export function RotateKey({ account, shown, onClose }: EndKeyProps) {
 
 /** Ends the secret that the latest rotation replaced, before its 24 hours are over. */
 export function EndPrevious({ account, shown, onClose }: EndKeyProps) {
-  const end = useAction({
-    act: () =>
-      call(() =>
-        api.accounts({ account }).keys({ key: shown.id })["end-previous"].post({ version: shown.version }),
-      ),
-    renews: [["account", account, "keys"]],
-    done: "Old secret ended",
-    isForm: true,
-    onDone: onClose,
-  });
   return (
     <Confirm
       title="End the old secret now?"
@@ -63,8 +54,13 @@ export function EndPrevious({ account, shown, onClose }: EndKeyProps) {
       }
       action="End it now"
       isDanger
-      call={end}
-      onConfirm={() => end.mutate()}
+      act={() =>
+        call(() =>
+          api.accounts({ account }).keys({ key: shown.id })["end-previous"].post({ version: shown.version }),
+        )
+      }
+      renews={[["account", account, "keys"]]}
+      done="Old secret ended"
       onClose={onClose}
     />
   );
@@ -73,23 +69,17 @@ export function EndPrevious({ account, shown, onClose }: EndKeyProps) {
 /** Revokes the key, once its name is typed. */
 export function RevokeKey({ account, shown, onClose }: EndKeyProps) {
   const [typed, setTyped] = useState("");
-  const revoke = useAction({
-    act: () => call(() => api.accounts({ account }).keys({ key: shown.id }).revoke.post()),
-    renews: [["account", account, "keys"]],
-    done: "Key revoked",
-    isForm: true,
-    onDone: onClose,
-  });
   const isSure = typed.trim() === shown.name.trim();
   return (
-    <FormDialog
+    <ActionDialog
       title={`Revoke “${shown.name}”?`}
       note="Every request with it is refused from now on. This cannot be undone."
       action="Revoke"
       isDanger
       isBlocked={!isSure}
-      call={revoke}
-      onSubmit={() => revoke.mutate()}
+      act={() => call(() => api.accounts({ account }).keys({ key: shown.id }).revoke.post())}
+      renews={[["account", account, "keys"]]}
+      done="Key revoked"
       onClose={onClose}
     >
       <Field
@@ -98,6 +88,6 @@ export function RevokeKey({ account, shown, onClose }: EndKeyProps) {
         onChange={({ currentTarget }) => setTyped(currentTarget.value)}
         autoComplete="off"
       />
-    </FormDialog>
+    </ActionDialog>
   );
 }

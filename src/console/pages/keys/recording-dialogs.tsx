@@ -131,16 +131,6 @@ export function Switch({ account, shown, recording, onClose }: DialogProps) {
 
 /** Deletes every recording of a key. */
 export function DeleteAll({ account, shown, recording, onClose }: DialogProps) {
-  const remove = useAction({
-    act: () => call(() => api.accounts({ account }).keys({ key: shown.id }).recordings.delete()),
-    renews: [
-      ["account", account, "keys"],
-      ["account", account, "recording"],
-    ],
-    done: "Bodies deleted",
-    isForm: true,
-    onDone: onClose,
-  });
   const requests = recording.count === 1 ? "one request" : `${formatCount(recording.count)} requests`;
   return (
     <Confirm
@@ -150,8 +140,12 @@ export function DeleteAll({ account, shown, recording, onClose }: DialogProps) {
       }.`}
       action="Delete all"
       isDanger
-      call={remove}
-      onConfirm={() => remove.mutate()}
+      act={() => call(() => api.accounts({ account }).keys({ key: shown.id }).recordings.delete())}
+      renews={[
+        ["account", account, "keys"],
+        ["account", account, "recording"],
+      ]}
+      done="Bodies deleted"
       onClose={onClose}
     />
   );

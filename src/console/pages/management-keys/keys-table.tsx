@@ -9,7 +9,6 @@ import { Panel } from "../../parts/panel.tsx";
 import styles from "../../parts/stack.module.css";
 import { Time } from "../../parts/time.tsx";
 import { titleOf } from "../../queries/account.ts";
-import { useAction } from "../../use-action.ts";
 
 /** A key that opens the console's API to programs. */
 export interface ManagementKey {
@@ -33,13 +32,6 @@ interface KeysTableProps {
 /** Management keys with their role and last use. */
 export function KeysTable({ list, queryKey, revoke }: KeysTableProps) {
   const [chosen, setChosen] = useState<ManagementKey>();
-  const end = useAction({
-    act: async (id: string) => revoke?.(id),
-    renews: [queryKey],
-    done: "Management key revoked",
-    isForm: true,
-    onDone: () => setChosen(undefined),
-  });
   return (
     <Panel isFlush>
       <ListTable
@@ -62,8 +54,9 @@ export function KeysTable({ list, queryKey, revoke }: KeysTableProps) {
           note="Programs that use it are refused at once. This cannot be undone."
           action="Revoke"
           isDanger
-          call={end}
-          onConfirm={() => end.mutate(chosen.id)}
+          act={async () => revoke?.(chosen.id)}
+          renews={[queryKey]}
+          done="Management key revoked"
           onClose={() => setChosen(undefined)}
         />
       )}

@@ -143,21 +143,15 @@ function Opened({ account, chosen, onClose }: OpenedProps) {
 }
 
 function DeleteRule({ account, rule, onClose }: Omit<OpenedProps, "chosen"> & { readonly rule: Rule }) {
-  const remove = useAction({
-    act: () => call(() => api.accounts({ account })["notice-rules"]({ rule: rule.id }).delete()),
-    renews: [rulesQuery(account).queryKey],
-    done: "Rule deleted",
-    isForm: true,
-    onDone: onClose,
-  });
   return (
     <Confirm
       title="Delete the rule"
       note={`“${describeRule(rule)}” is no longer reported. Its past notices stay.`}
       action="Delete"
       isDanger
-      call={remove}
-      onConfirm={() => remove.mutate()}
+      act={() => call(() => api.accounts({ account })["notice-rules"]({ rule: rule.id }).delete())}
+      renews={[rulesQuery(account).queryKey]}
+      done="Rule deleted"
       onClose={onClose}
     />
   );

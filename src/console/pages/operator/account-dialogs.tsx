@@ -2,12 +2,11 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { api, call } from "../../api.ts";
 import { withPoint } from "../../format.ts";
-import { Confirm, FormDialog, ReasonField } from "../../parts/dialog.tsx";
-import { Field, type FormValues } from "../../parts/field.tsx";
+import { ActionDialog, Confirm, ReasonField } from "../../parts/dialog.tsx";
+import { Field } from "../../parts/field.tsx";
 import { CorrectionDialog, CreditDialog, RefundDialog } from "../../parts/money-dialogs.tsx";
 import { ACCOUNTS_KEY, type ListedAccount } from "../../queries/operator.ts";
 import { meQuery } from "../../session.ts";
-import { useAction } from "../../use-action.ts";
 import { SubscribeDialog } from "./subscription-dialogs.tsx";
 
 /** What an operator is about to do with an account. */
@@ -49,13 +48,6 @@ const STATES = {
 
 function StateDialog({ account, state, onClose }: DialogProps & { readonly state: "suspend" | "resume" }) {
   const { action, done, note } = STATES[state];
-  const change = useAction({
-    act: (reason: string) => call(() => api.operator.accounts({ id: account.id })[state].post({ reason })),
-    renews: [ACCOUNTS_KEY, ["account", account.id]],
-    done,
-    isForm: true,
-    onDone: onClose,
-  });
   return (
     <Confirm
       title={`${action} ${account.name}`}
@@ -63,8 +55,9 @@ function StateDialog({ account, state, onClose }: DialogProps & { readonly state
       action={action}
       isDanger={state === "suspend"}
       hasReason
-      call={change}
-      onConfirm={(reason) => change.mutate(reason)}
+      act={(reason) => call(() => api.operator.accounts({ id: account.id })[state].post({ reason }))}
+      renews={[ACCOUNTS_KEY, ["account", account.id]]}
+      done={done}
       onClose={onClose}
     />
   );
@@ -74,23 +67,18 @@ function StateDialog({ account, state, onClose }: DialogProps & { readonly state
 function ActDialog({ account, onClose }: DialogProps) {
   const navigate = useNavigate();
   const queryClient = useQueryClient();
-  const act = useAction({
-    act: (reason: string) => call(() => api.operator.accounts({ id: account.id }).act.post({ reason })),
-    renews: [meQuery.queryKey],
-    isForm: true,
-    onDone: async () => {
-      queryClient.removeQueries({ queryKey: ["account"] });
-      await navigate({ to: "/accounts/$account", params: { account: account.id } });
-    },
-  });
   return (
     <Confirm
       title={`Act inside ${account.name}`}
       note="For 30 minutes you see this account and may change it. Its owners see it in their audit trail."
       action="Open the account"
       hasReason
-      call={act}
-      onConfirm={(reason) => act.mutate(reason)}
+      act={(reason) => call(() => api.operator.accounts({ id: account.id }).act.post({ reason }))}
+      renews={[meQuery.queryKey]}
+      onDone={async () => {
+        queryClient.removeQueries({ queryKey: ["account"] });
+        await navigate({ to: "/accounts/$account", params: { account: account.id } });
+      }}
       onClose={onClose}
     />
   );
@@ -98,23 +86,17 @@ function ActDialog({ account, onClose }: DialogProps) {
 
 /** Sets the factor over upstream costs that an account pays. */
 function MarkupDialog({ account, onClose }: DialogProps) {
-  const set = useAction({
-    act: ({ markup = "", reason = "" }: FormValues) => {
-      const body = { markup: markup.trim().replace(",", ".") || null, reason };
-      return call(() => api.operator.accounts({ id: account.id }).markup.put(body));
-    },
-    renews: [ACCOUNTS_KEY],
-    done: "Markup set",
-    isForm: true,
-    onDone: onClose,
-  });
   return (
-    <FormDialog
+    <ActionDialog
       title={`Set the markup of ${account.name}`}
       note="It replaces the prices of models whose upstream cost is known, for requests from now on."
       action="Set the markup"
-      call={set}
-      onSubmit={(values) => set.mutate(values)}
+      act={({ markup = "", reason = "" }) => {
+        const body = { markup: markup.trim().replace(",", ".") || null, reason };
+        return call(() => api.operator.accounts({ id: account.id }).markup.put(body));
+      }}
+      renews={[ACCOUNTS_KEY]}
+      done="Markup set"
       onClose={onClose}
     >
       <Field
@@ -126,6 +108,6 @@ function MarkupDialog({ account, onClose }: DialogProps) {
         autoComplete="off"
       />
       <ReasonField />
-    </FormDialog>
+    </ActionDialog>
   );
 }

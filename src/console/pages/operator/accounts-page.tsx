@@ -6,8 +6,8 @@ import { formatCount, readUsd } from "../../format.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
 import { type Column, Pager } from "../../parts/data-table.tsx";
-import { FormDialog } from "../../parts/dialog.tsx";
-import { Field, type FormValues } from "../../parts/field.tsx";
+import { ActionDialog } from "../../parts/dialog.tsx";
+import { Field } from "../../parts/field.tsx";
 import { SearchField } from "../../parts/filters.tsx";
 import { ListTable } from "../../parts/list-table.tsx";
 import { Empty } from "../../parts/loaded.tsx";
@@ -20,7 +20,7 @@ import { Time } from "../../parts/time.tsx";
 import { ACCOUNTS_KEY, accountsQuery, type ListedAccount } from "../../queries/operator.ts";
 import { meQuery } from "../../session.ts";
 import { DAY_MS, HOUR_MS } from "../../times.ts";
-import { useAction, useIdempotencyKey } from "../../use-action.ts";
+import { useIdempotencyKey } from "../../use-action.ts";
 import { AccountDialog, type AccountTask } from "./account-dialogs.tsx";
 
 const route = getRouteApi("/shell/operator/accounts");
@@ -170,23 +170,17 @@ const MONEY: readonly Column<ListedAccount>[] = [
 /** Creates an account whose first owner is the operator. */
 function NewAccount({ onClose }: { readonly onClose: () => void }) {
   const headersFor = useIdempotencyKey();
-  const create = useAction({
-    act: ({ name = "", email = "" }: FormValues) => {
-      const body = { name: name.trim(), ...(email && { email }) };
-      return call(() => api.accounts.post(body, { headers: headersFor(body) }));
-    },
-    renews: [ACCOUNTS_KEY, meQuery.queryKey],
-    done: "Account created",
-    isForm: true,
-    onDone: onClose,
-  });
   return (
-    <FormDialog
+    <ActionDialog
       title="New account"
       note="You become its first owner, and can invite others. Its wallet is empty."
       action="Create account"
-      call={create}
-      onSubmit={(values) => create.mutate(values)}
+      act={({ name = "", email = "" }) => {
+        const body = { name: name.trim(), ...(email && { email }) };
+        return call(() => api.accounts.post(body, { headers: headersFor(body) }));
+      }}
+      renews={[ACCOUNTS_KEY, meQuery.queryKey]}
+      done="Account created"
       onClose={onClose}
     >
       <Field label="Name" name="name" maxLength={100} autoComplete="off" required />
@@ -199,6 +193,6 @@ function NewAccount({ onClose }: { readonly onClose: () => void }) {
         autoComplete="off"
         isOptional
       />
-    </FormDialog>
+    </ActionDialog>
   );
 }

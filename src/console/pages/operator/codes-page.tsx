@@ -139,21 +139,15 @@ function revokeColumn(revoke: (code: Code) => void): Column<Code> {
 }
 
 function Revoke({ code, onClose }: { readonly code: Code; readonly onClose: () => void }) {
-  const revoke = useAction({
-    act: () => call(() => api.operator.codes({ code: code.id }).delete()),
-    renews: [CODES_KEY],
-    done: "Code revoked",
-    isForm: true,
-    onDone: onClose,
-  });
   return (
     <Confirm
       title={`Revoke code ${code.hint}…`}
       note="Nobody can redeem it any more. This cannot be undone."
       action="Revoke"
       isDanger
-      call={revoke}
-      onConfirm={() => revoke.mutate()}
+      act={() => call(() => api.operator.codes({ code: code.id }).delete())}
+      renews={[CODES_KEY]}
+      done="Code revoked"
       onClose={onClose}
     />
   );

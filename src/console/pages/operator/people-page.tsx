@@ -16,7 +16,6 @@ import styles from "../../parts/stack.module.css";
 import { Time } from "../../parts/time.tsx";
 import { type ListSearch, PEOPLE_KEY, type Person, peopleQuery } from "../../queries/operator.ts";
 import { useMe } from "../../session.ts";
-import { useAction } from "../../use-action.ts";
 
 const route = getRouteApi("/shell/operator/people");
 
@@ -133,13 +132,6 @@ interface DialogProps {
 
 function OperatorDialog({ person, onClose }: DialogProps) {
   const wanted = !person.is_operator;
-  const change = useAction({
-    act: () => call(() => api.operator.people({ person: person.id }).operator.post({ is_operator: wanted })),
-    renews: [PEOPLE_KEY],
-    done: wanted ? `${person.name} is an operator` : `${person.name} is no longer an operator`,
-    isForm: true,
-    onDone: onClose,
-  });
   return (
     <Confirm
       title={wanted ? `Make ${person.name} an operator` : `Withdraw operator from ${person.name}`}
@@ -150,29 +142,26 @@ function OperatorDialog({ person, onClose }: DialogProps) {
       }
       action={wanted ? "Make operator" : "Withdraw"}
       isDanger={!wanted}
-      call={change}
-      onConfirm={() => change.mutate()}
+      act={() =>
+        call(() => api.operator.people({ person: person.id }).operator.post({ is_operator: wanted }))
+      }
+      renews={[PEOPLE_KEY]}
+      done={wanted ? `${person.name} is an operator` : `${person.name} is no longer an operator`}
       onClose={onClose}
     />
   );
 }
 
 function SessionsDialog({ person, onClose }: DialogProps) {
-  const end = useAction({
-    act: () => call(() => api.operator.people({ person: person.id })["end-sessions"].post()),
-    renews: [PEOPLE_KEY],
-    done: `${person.name} is signed out everywhere`,
-    isForm: true,
-    onDone: onClose,
-  });
   return (
     <Confirm
       title={`End the sessions of ${person.name}`}
       note="The person is signed out of every browser, and can sign in again."
       action="End sessions"
       isDanger
-      call={end}
-      onConfirm={() => end.mutate()}
+      act={() => call(() => api.operator.people({ person: person.id })["end-sessions"].post())}
+      renews={[PEOPLE_KEY]}
+      done={`${person.name} is signed out everywhere`}
       onClose={onClose}
     />
   );

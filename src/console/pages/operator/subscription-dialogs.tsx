@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { api, call } from "../../api.ts";
 import { formatCents, localise, readUsd } from "../../format.ts";
-import { FormDialog, ReasonField } from "../../parts/dialog.tsx";
+import { ActionDialog, ReasonField } from "../../parts/dialog.tsx";
 import { Choice, Failure } from "../../parts/field.tsx";
 import styles from "../../parts/stack.module.css";
 import { ACCOUNTS_KEY, type ListedAccount } from "../../queries/operator.ts";
@@ -14,7 +14,6 @@ import {
   type Subscription,
   type WantedChange,
 } from "../../queries/subscriptions.ts";
-import { useAction } from "../../use-action.ts";
 
 interface SubscribeProps {
   readonly account: ListedAccount;
@@ -27,28 +26,23 @@ export function SubscribeDialog({ account, onClose }: SubscribeProps) {
   const [chosen, setPlan] = useState<string>();
   const plan = chosen ?? plans[0]?.value ?? "";
   const preview = useQuery(newPreviewQuery(account.id, plan));
-  const subscribe = useAction({
-    act: (reason: string) =>
-      call(() => api.operator.accounts({ id: account.id }).subscription.post({ plan, reason })),
-    renews: [ACCOUNTS_KEY, SUBSCRIPTIONS_KEY],
-    done: "Account subscribed",
-    isForm: true,
-    onDone: onClose,
-  });
   return (
-    <FormDialog
+    <ActionDialog
       title={`Subscribe ${account.name}`}
       note="The first period begins now. Plans are in the configuration file."
       action="Subscribe"
       isBlocked={!preview.data}
-      call={subscribe}
-      onSubmit={({ reason = "" }) => subscribe.mutate(reason)}
+      act={({ reason = "" }) =>
+        call(() => api.operator.accounts({ id: account.id }).subscription.post({ plan, reason }))
+      }
+      renews={[ACCOUNTS_KEY, SUBSCRIPTIONS_KEY]}
+      done="Account subscribed"
       onClose={onClose}
     >
       <PlanChoice options={plans} value={plan} onChoose={setPlan} />
       <WhatHappens preview={preview} />
       <ReasonField />
-    </FormDialog>
+    </ActionDialog>
   );
 }
 
@@ -83,22 +77,17 @@ export function ChangeDialog({ subscription, action, onClose }: ChangeProps) {
   const [at, setAt] = useState("");
   const wanted = readWanted(action, { plan: chosen ?? plans[0]?.value ?? "", at });
   const preview = useQuery(previewQuery(id, wanted));
-  const change = useAction({
-    act: (reason: string) =>
-      call(() => api.operator.subscriptions({ id }).post({ ...wanted, version, reason })),
-    renews: [SUBSCRIPTIONS_KEY, ACCOUNTS_KEY],
-    done: TITLES[action].done,
-    isForm: true,
-    onDone: onClose,
-  });
   return (
-    <FormDialog
+    <ActionDialog
       title={`${TITLES[action].action}: ${name ?? subscription.account_id}`}
       action={TITLES[action].action}
       isDanger={action === "cancel"}
       isBlocked={!preview.data}
-      call={change}
-      onSubmit={({ reason = "" }) => change.mutate(reason)}
+      act={({ reason = "" }) =>
+        call(() => api.operator.subscriptions({ id }).post({ ...wanted, version, reason }))
+      }
+      renews={[SUBSCRIPTIONS_KEY, ACCOUNTS_KEY]}
+      done={TITLES[action].done}
       onClose={onClose}
     >
       {action === "change" && <PlanChoice options={plans} value={wanted.plan ?? ""} onChoose={setPlan} />}
@@ -113,7 +102,7 @@ export function ChangeDialog({ subscription, action, onClose }: ChangeProps) {
       )}
       <WhatHappens preview={preview} />
       <ReasonField />
-    </FormDialog>
+    </ActionDialog>
   );
 }
 

@@ -163,24 +163,19 @@ function changeOf({ circuit }: Row): { state: "open" | "closed"; action: string;
 
 function ForceDialog({ upstream, onClose }: { readonly upstream: Row; readonly onClose: () => void }) {
   const { state, action, note } = changeOf(upstream);
-  const force = useAction({
-    act: () => call(() => routesOf(upstream).circuit.post({ state })),
-    renews: [HEALTH_KEY],
-    done:
-      state === "open"
-        ? `The circuit of ${titleOf(upstream)} is open`
-        : `The circuit of ${titleOf(upstream)} is closed`,
-    isForm: true,
-    onDone: onClose,
-  });
   return (
     <Confirm
       title={`${action} of ${titleOf(upstream)}`}
       note={`${note} This holds for the process that answers; others keep their own circuit.`}
       action={action}
       isDanger={state === "open"}
-      call={force}
-      onConfirm={() => force.mutate()}
+      act={() => call(() => routesOf(upstream).circuit.post({ state }))}
+      renews={[HEALTH_KEY]}
+      done={
+        state === "open"
+          ? `The circuit of ${titleOf(upstream)} is open`
+          : `The circuit of ${titleOf(upstream)} is closed`
+      }
       onClose={onClose}
     />
   );

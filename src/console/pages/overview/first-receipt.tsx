@@ -15,7 +15,7 @@ interface FirstReceiptProps {
   readonly first: Request | undefined;
 }
 
-/** What the first request came to. Says aloud how it goes, and draws its receipt when it ends before the viewer. */
+/** The receipt of the first request. Announces its state, and animates a receipt that arrives on the open page. */
 export function FirstReceipt({ account, first }: FirstReceiptProps) {
   const wasWaiting = useRef(!first || first.state === "held");
   return (

@@ -32,7 +32,7 @@ function printBlocks(tokens: readonly Token[]): ReactNode {
 }
 
 function Block({ token: given }: { readonly token: Token }) {
-  // Safe because the library's types of tokens are told apart by their `type`.
+  // Safe because the member `type` decides which of the library's token types it is.
   const token = given as Tokens.Generic;
   switch (token.type) {
     case "space":

@@ -5,7 +5,7 @@ import { ApiError, api, call } from "../../api.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
 import type { Column } from "../../parts/data-table.tsx";
-import { FormDialog } from "../../parts/dialog.tsx";
+import { ActionDialog } from "../../parts/dialog.tsx";
 import { Failure, Field, Form, readForm } from "../../parts/field.tsx";
 import { ListTable } from "../../parts/list-table.tsx";
 import { Empty } from "../../parts/loaded.tsx";
@@ -184,22 +184,19 @@ function NewAccount({ onClose }: { readonly onClose: () => void }) {
   const navigate = useNavigate();
   // One key for each opening of the dialog: a repeated press makes one account.
   const [key] = useState(() => crypto.randomUUID());
-  const create = useAction({
-    act: (name: string) => call(() => api.accounts.post({ name }, { headers: { "idempotency-key": key } })),
-    renews: [meQuery.queryKey],
-    isForm: true,
-    onDone: ({ id }) => navigate({ to: "/accounts/$account", params: { account: id } }),
-  });
   return (
-    <FormDialog
+    <ActionDialog
       title="New account"
       note="It has a wallet, keys and members of its own."
       action="Create account"
-      call={create}
-      onSubmit={({ name = "" }) => create.mutate(name)}
+      act={({ name = "" }) =>
+        call(() => api.accounts.post({ name }, { headers: { "idempotency-key": key } }))
+      }
+      renews={[meQuery.queryKey]}
+      onDone={({ id }) => navigate({ to: "/accounts/$account", params: { account: id } })}
       onClose={onClose}
     >
       <Field label="Name" name="name" maxLength={100} required />
-    </FormDialog>
+    </ActionDialog>
   );
 }

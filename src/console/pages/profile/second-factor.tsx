@@ -63,21 +63,15 @@ export function SecondFactor({ ways }: { readonly ways: SignInWays }) {
 }
 
 function RemoveSecondFactor({ onClose }: { readonly onClose: () => void }) {
-  const remove = useAction({
-    act: () => call(() => api.me["second-factor"].delete()),
-    renews: [KEY],
-    done: "Second factor turned off",
-    isForm: true,
-    onDone: onClose,
-  });
   return (
     <Confirm
       title="Turn the second factor off?"
       note="Your password alone signs you in then. The recovery codes end."
       action="Turn off"
       isDanger
-      call={remove}
-      onConfirm={() => remove.mutate()}
+      act={() => call(() => api.me["second-factor"].delete())}
+      renews={[KEY]}
+      done="Second factor turned off"
       onClose={onClose}
     />
   );

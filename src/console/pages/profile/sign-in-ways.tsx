@@ -4,7 +4,7 @@ import { useState } from "react";
 import { api, call } from "../../api.ts";
 import { Button } from "../../parts/button.tsx";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
-import { Confirm, FormDialog } from "../../parts/dialog.tsx";
+import { ActionDialog, Confirm } from "../../parts/dialog.tsx";
 import { Failure, Field } from "../../parts/field.tsx";
 import { Empty } from "../../parts/loaded.tsx";
 import { Panel } from "../../parts/panel.tsx";
@@ -95,43 +95,31 @@ function Passkeys({ ways }: { readonly ways: Ways }) {
 }
 
 function NewPasskey({ onClose }: { readonly onClose: () => void }) {
-  const add = useAction({
-    act: (name: string) => registerPasskey(name),
-    renews: [KEY],
-    done: "Passkey added",
-    isForm: true,
-    onDone: onClose,
-  });
   return (
-    <FormDialog
+    <ActionDialog
       title="Add a passkey"
       note="Your browser asks where to keep it."
       action="Go on"
-      call={add}
-      onSubmit={({ name = "" }) => add.mutate(name)}
+      act={({ name = "" }) => registerPasskey(name)}
+      renews={[KEY]}
+      done="Passkey added"
       onClose={onClose}
     >
       <Field label="Name" name="name" hint="Such as the device." maxLength={100} required />
-    </FormDialog>
+    </ActionDialog>
   );
 }
 
 function RemovePasskey({ passkey, onClose }: { readonly passkey: Passkey; readonly onClose: () => void }) {
-  const remove = useAction({
-    act: () => call(() => api.me.passkeys({ passkey: passkey.id }).delete()),
-    renews: [KEY],
-    done: "Passkey removed",
-    isForm: true,
-    onDone: onClose,
-  });
   return (
     <Confirm
       title={`Remove ${passkey.name}?`}
       note="It signs you in no more. Delete it on the device as well."
       action="Remove"
       isDanger
-      call={remove}
-      onConfirm={() => remove.mutate()}
+      act={() => call(() => api.me.passkeys({ passkey: passkey.id }).delete())}
+      renews={[KEY]}
+      done="Passkey removed"
       onClose={onClose}
     />
   );
@@ -203,21 +191,15 @@ function Providers({ ways }: { readonly ways: Ways }) {
 }
 
 function Unlink({ identity, onClose }: { readonly identity: Identity; readonly onClose: () => void }) {
-  const unlink = useAction({
-    act: () => call(() => api.me.identities({ identity: identity.id }).delete()),
-    renews: [KEY],
-    done: "Provider unlinked",
-    isForm: true,
-    onDone: onClose,
-  });
   return (
     <Confirm
       title={`Unlink ${identity.name}?`}
       note="Sessions that it opened end, with the roles that its groups gave."
       action="Unlink"
       isDanger
-      call={unlink}
-      onConfirm={() => unlink.mutate()}
+      act={() => call(() => api.me.identities({ identity: identity.id }).delete())}
+      renews={[KEY]}
+      done="Provider unlinked"
       onClose={onClose}
     />
   );

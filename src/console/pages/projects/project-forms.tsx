@@ -166,19 +166,6 @@ export function EditProject({ account, opened, onClose }: EditProjectProps) {
 /** Archives a project, or takes it back. Its keys go on either way. */
 export function ArchiveProject({ account, opened, onClose }: EditProjectProps) {
   const isArchived = opened.archived_at !== null;
-  const archive = useAction({
-    act: () =>
-      call(() =>
-        api
-          .accounts({ account })
-          .projects({ project: opened.id })
-          .patch({ version: opened.version, is_archived: !isArchived }),
-      ),
-    renews: [projectsQuery(account).queryKey],
-    done: isArchived ? "Project restored" : "Project archived",
-    isForm: true,
-    onDone: onClose,
-  });
   return (
     <Confirm
       title={isArchived ? `Restore “${opened.name}”?` : `Archive “${opened.name}”?`}
@@ -188,8 +175,16 @@ export function ArchiveProject({ account, opened, onClose }: EditProjectProps) {
           : "It takes no new keys. Those that it has stay valid, within its budget: revoke them to end them."
       }
       action={isArchived ? "Restore" : "Archive"}
-      call={archive}
-      onConfirm={() => archive.mutate()}
+      act={() =>
+        call(() =>
+          api
+            .accounts({ account })
+            .projects({ project: opened.id })
+            .patch({ version: opened.version, is_archived: !isArchived }),
+        )
+      }
+      renews={[projectsQuery(account).queryKey]}
+      done={isArchived ? "Project restored" : "Project archived"}
       onClose={onClose}
     />
   );

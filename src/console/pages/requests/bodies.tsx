@@ -14,7 +14,6 @@ import stack from "../../parts/stack.module.css";
 import { Time } from "../../parts/time.tsx";
 import { openedRecordingQuery, type RecordingContent, recordingQuery } from "../../queries/recordings.ts";
 import { useMay } from "../../session.ts";
-import { useAction } from "../../use-action.ts";
 import styles from "./bodies.module.css";
 import { canOpenInPlayground } from "./body-texts.ts";
 
@@ -147,21 +146,15 @@ function CompareWith({ account, request }: BodiesProps) {
 }
 
 function DeleteBodies({ account, request: id, onClose }: BodiesProps & { readonly onClose: () => void }) {
-  const remove = useAction({
-    act: () => call(() => api.accounts({ account }).requests({ id }).recording.delete()),
-    renews: [["account", account, "recording"]],
-    done: "Bodies deleted",
-    isForm: true,
-    onDone: onClose,
-  });
   return (
     <Confirm
       title="Delete the bodies of this request?"
       note="They cannot be brought back. The receipt stays."
       action="Delete"
       isDanger
-      call={remove}
-      onConfirm={() => remove.mutate()}
+      act={() => call(() => api.accounts({ account }).requests({ id }).recording.delete())}
+      renews={[["account", account, "recording"]]}
+      done="Bodies deleted"
       onClose={onClose}
     />
   );

@@ -2,13 +2,12 @@ import { useState } from "react";
 import { api, call } from "../../api.ts";
 import { formatExact, readUsd } from "../../format.ts";
 import { Button } from "../../parts/button.tsx";
-import { FormDialog, ReasonField } from "../../parts/dialog.tsx";
-import type { FormValues } from "../../parts/field.tsx";
+import { ActionDialog, ReasonField } from "../../parts/dialog.tsx";
 import { AmountField } from "../../parts/typed-fields.tsx";
 import type { ReceiptData } from "../../queries/requests.ts";
 import { useMe } from "../../session.ts";
 import { readAmount } from "../../typed-amount.ts";
-import { newKey, useAction } from "../../use-action.ts";
+import { newKey } from "../../use-action.ts";
 
 interface RefundProps {
   readonly account: string;
@@ -39,28 +38,22 @@ function RefundDialog({
 }: RefundProps & { readonly rest: bigint; readonly onClose: () => void }) {
   // One id for as long as the dialog is open: a repeated press refunds once.
   const [id] = useState(() => `refund-${newKey()}`);
-  const refund = useAction({
-    act: ({ amount_usd, reason = "" }: FormValues) => {
-      const amount = readAmount(amount_usd);
-      const body = { id, receipt: receipt.id, reason, ...(amount && { amount_usd: amount }) };
-      return call(() => api.operator.accounts({ id: account }).refunds.post(body));
-    },
-    renews: [["account", account]],
-    done: "Refunded",
-    isForm: true,
-    onDone: onClose,
-  });
   return (
-    <FormDialog
+    <ActionDialog
       title="Refund this request"
       note="The money returns to the wallet at once. The audit trail shows who refunded it, and why."
       action="Refund"
-      call={refund}
-      onSubmit={(values) => refund.mutate(values)}
+      act={({ amount_usd, reason = "" }) => {
+        const amount = readAmount(amount_usd);
+        const body = { id, receipt: receipt.id, reason, ...(amount && { amount_usd: amount }) };
+        return call(() => api.operator.accounts({ id: account }).refunds.post(body));
+      }}
+      renews={[["account", account]]}
+      done="Refunded"
       onClose={onClose}
     >
       <AmountField hint={`Empty refunds all that is left: ${formatExact(rest)}.`} isOptional />
       <ReasonField />
-    </FormDialog>
+    </ActionDialog>
   );
 }

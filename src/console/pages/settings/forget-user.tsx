@@ -2,12 +2,11 @@ import { useState } from "react";
 import { api, call } from "../../api.ts";
 import { plural } from "../../format.ts";
 import { Button } from "../../parts/button.tsx";
-import { FormDialog } from "../../parts/dialog.tsx";
+import { ActionDialog } from "../../parts/dialog.tsx";
 import { Field } from "../../parts/field.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { showToast } from "../../parts/toast.tsx";
 import { useMay } from "../../session.ts";
-import { useAction } from "../../use-action.ts";
 
 /** Replaces the name of one end user on all receipts, for people who ask for it. */
 export function ForgetUser({ account }: { readonly account: string }) {
@@ -33,24 +32,19 @@ interface ForgetDialogProps {
 }
 
 function ForgetDialog({ account, onClose }: ForgetDialogProps) {
-  const forget = useAction({
-    act: (end_user: string) => call(() => api.accounts({ account }).attribution.forget.post({ end_user })),
-    renews: [["account", account]],
-    isForm: true,
-    onDone: ({ receipts, running }) => {
-      const later = running > 0 ? ` ${plural(running, "running request")} kept it: try again later.` : "";
-      showToast(`Forgotten on ${plural(receipts, "receipt")}.${later}`);
-      onClose();
-    },
-  });
   return (
-    <FormDialog
+    <ActionDialog
       title="Forget an end user"
       note="This cannot be undone: nobody can tell afterwards whose receipts they were."
       action="Forget"
       isDanger
-      call={forget}
-      onSubmit={({ end_user = "" }) => forget.mutate(end_user)}
+      act={({ end_user = "" }) => call(() => api.accounts({ account }).attribution.forget.post({ end_user }))}
+      renews={[["account", account]]}
+      onDone={({ receipts, running }) => {
+        const later = running > 0 ? ` ${plural(running, "running request")} kept it: try again later.` : "";
+        showToast(`Forgotten on ${plural(receipts, "receipt")}.${later}`);
+        onClose();
+      }}
       onClose={onClose}
     >
       <Field
@@ -61,6 +55,6 @@ function ForgetDialog({ account, onClose }: ForgetDialogProps) {
         autoComplete="off"
         required
       />
-    </FormDialog>
+    </ActionDialog>
   );
 }

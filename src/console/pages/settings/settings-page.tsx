@@ -179,16 +179,6 @@ function Leave() {
   const queryClient = useQueryClient();
   const [isOpen, setIsOpen] = useState(false);
   const { data } = useQuery(membersQuery(id));
-  const leave = useAction({
-    act: () => call(() => api.accounts({ account: id }).leave.post()),
-    done: `You left ${name}`,
-    isForm: true,
-    onDone: async () => {
-      // First away, then read again: the pages of an account that was left have nothing to show.
-      await navigate({ to: "/profile" });
-      await queryClient.invalidateQueries({ queryKey: meQuery.queryKey });
-    },
-  });
   const owners = data?.items.filter((member) => member.role === "owner").length;
   if (role === "owner" && owners === 1) {
     return (
@@ -216,8 +206,13 @@ function Leave() {
           note="You no longer see its keys, usage and wallet. An owner can invite you again."
           action="Leave"
           isDanger
-          call={leave}
-          onConfirm={() => leave.mutate()}
+          act={() => call(() => api.accounts({ account: id }).leave.post())}
+          done={`You left ${name}`}
+          onDone={async () => {
+            // First away, then read again: the pages of an account that was left have nothing to show.
+            await navigate({ to: "/profile" });
+            await queryClient.invalidateQueries({ queryKey: meQuery.queryKey });
+          }}
           onClose={() => setIsOpen(false)}
         />
       )}

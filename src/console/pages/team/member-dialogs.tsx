@@ -1,10 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { api, call } from "../../api.ts";
-import { FormDialog } from "../../parts/dialog.tsx";
+import { ActionDialog } from "../../parts/dialog.tsx";
 import { Choice, type FormValues } from "../../parts/field.tsx";
 import { type Member, membersQuery, ROLES, readRole, rolesUpTo } from "../../queries/account.ts";
 import { meQuery } from "../../session.ts";
-import { useAction } from "../../use-action.ts";
 
 /** What is about to be done with a member. */
 export interface MemberTask {
@@ -26,21 +25,16 @@ export function MemberDialog(props: MemberDialogProps) {
 }
 
 function RoleDialog({ account, task: { member }, mayGive, onClose }: MemberDialogProps) {
-  const change = useAction({
-    act: (values: FormValues) =>
-      call(() => pathOf(account, member).patch({ role: readRole(values.role), ...keysTo(values) })),
-    renews: [membersQuery(account).queryKey, meQuery.queryKey],
-    done: "Role changed",
-    isForm: true,
-    onDone: onClose,
-  });
   return (
-    <FormDialog
+    <ActionDialog
       title={`Role of ${member.name}`}
       note="Fewer rights count at once, and end what was made with the others: API keys of viewers, and management keys, shared links and open invitations of everybody who is no owner. With more rights, the person has to sign in again."
       action="Change the role"
-      call={change}
-      onSubmit={(values) => change.mutate(values)}
+      act={(values) =>
+        call(() => pathOf(account, member).patch({ role: readRole(values.role), ...keysTo(values) }))
+      }
+      renews={[membersQuery(account).queryKey, meQuery.queryKey]}
+      done="Role changed"
       onClose={onClose}
     >
       <Choice
@@ -50,7 +44,7 @@ function RoleDialog({ account, task: { member }, mayGive, onClose }: MemberDialo
         defaultValue={member.role}
       />
       <KeysTo account={account} member={member} />
-    </FormDialog>
+    </ActionDialog>
   );
 }
 
@@ -76,26 +70,19 @@ function KeysTo({ account, member }: Pick<MemberDialogProps, "account"> & Pick<M
 }
 
 function RemoveDialog({ account, task: { member }, onClose }: MemberDialogProps) {
-  const remove = useAction({
-    act: (values: FormValues) =>
-      call(() => pathOf(account, member).delete(undefined, { query: keysTo(values) })),
-    renews: [membersQuery(account).queryKey, meQuery.queryKey],
-    done: `${member.name} was removed`,
-    isForm: true,
-    onDone: onClose,
-  });
   return (
-    <FormDialog
+    <ActionDialog
       title={`Remove ${member.name}`}
       note="The person no longer sees this account. What they made and know ends: API keys, management keys, shared links and open invitations."
       action="Remove"
       isDanger
-      call={remove}
-      onSubmit={(values) => remove.mutate(values)}
+      act={(values) => call(() => pathOf(account, member).delete(undefined, { query: keysTo(values) }))}
+      renews={[membersQuery(account).queryKey, meQuery.queryKey]}
+      done={`${member.name} was removed`}
       onClose={onClose}
     >
       <KeysTo account={account} member={member} />
-    </FormDialog>
+    </ActionDialog>
   );
 }
 

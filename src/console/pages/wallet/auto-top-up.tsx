@@ -4,8 +4,7 @@ import { api, call } from "../../api.ts";
 import { localise } from "../../format.ts";
 import { Badge, type Tone } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
-import { FormDialog } from "../../parts/dialog.tsx";
-import type { FormValues } from "../../parts/field.tsx";
+import { ActionDialog } from "../../parts/dialog.tsx";
 import { Money } from "../../parts/money.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Time } from "../../parts/time.tsx";
@@ -153,30 +152,25 @@ interface TermsProps extends AutoTopUpProps {
 /** Sets the amounts and switches it on. Without a card, Stripe's page for one follows. */
 function TermsDialog({ account, terms, onClose }: TermsProps) {
   const page = useCardPage(account);
-  const save = useAction({
-    act: (values: FormValues) => {
-      const body = {
-        is_on: true,
-        below_usd: readAmount(values.below_usd),
-        amount_usd: readAmount(values.amount_usd),
-        month_max_usd: readAmount(values.month_max_usd),
-      };
-      return call(() => routes(account).put(body));
-    },
-    renews: renews(account),
-    isForm: true,
-    onDone: ({ card }) => {
-      if (card === null) page.mutate();
-      onClose();
-    },
-  });
   return (
-    <FormDialog
+    <ActionDialog
       title="Automatic top-up"
       note="A saved card is charged without asking, up to the maximum of the month."
       action={terms.card === null ? "Save, and choose a card at Stripe" : "Save and switch on"}
-      call={save}
-      onSubmit={(values) => save.mutate(values)}
+      act={(values) => {
+        const body = {
+          is_on: true,
+          below_usd: readAmount(values.below_usd),
+          amount_usd: readAmount(values.amount_usd),
+          month_max_usd: readAmount(values.month_max_usd),
+        };
+        return call(() => routes(account).put(body));
+      }}
+      renews={renews(account)}
+      onDone={({ card }) => {
+        if (card === null) page.mutate();
+        onClose();
+      }}
       onClose={onClose}
     >
       <AmountField
@@ -202,6 +196,6 @@ function TermsDialog({ account, terms, onClose }: TermsProps) {
         decimals={2}
         required
       />
-    </FormDialog>
+    </ActionDialog>
   );
 }
