@@ -223,12 +223,10 @@ export const PLANTED_CODE: Readonly<Record<string, PlantedCode>> = {
   },
   estimate_released: {
     breaks: "a request is released instead of settled when its charge was estimated",
-    isQuick: true,
     edits: [{ file: SETTLE, from: 'charge.source === "none"\n', to: 'charge.source !== "reported"\n' }],
   },
   broken_not_charged: {
     breaks: "an answer that breaks off after its first output costs nothing",
-    isQuick: true,
     edits: [
       {
         file: CHARGE,
@@ -295,7 +293,6 @@ export const PLANTED_CODE: Readonly<Record<string, PlantedCode>> = {
   },
   end_not_looked_at: {
     breaks: "a hold does not look at the ends of credits, as before a sweep",
-    isQuick: true,
     edits: [
       {
         file: "src/ledger/core/decide.ts",
@@ -306,7 +303,6 @@ export const PLANTED_CODE: Readonly<Record<string, PlantedCode>> = {
   },
   claim_not_taken_off: {
     breaks: "what a hold leaves of an ended credit stays",
-    isQuick: true,
     edits: [{ file: SPEND_CREDITS, from: "if (claim) draft.dropClaims(claim);", to: "" }],
   },
   refund_to_ended_credit: {
