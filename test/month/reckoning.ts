@@ -7,6 +7,7 @@ import {
   PICOS,
   printRequest,
   type Scripted,
+  SIZE,
 } from "./script.ts";
 
 // Nothing of the product is imported here: prices, limits and sums are reckoned from the script alone.
@@ -31,7 +32,7 @@ export interface LimitPlan {
 
 /** Limits at every level, in nano-USD. Those of runs come with their first request. */
 export const LIMITS: readonly LimitPlan[] = [
-  { id: "account", account: "north", amount: 322_000_000n, period: "month" },
+  { id: "account", account: "north", amount: SIZE.north, period: "month" },
   { id: "support", account: "north", amount: 27_000_000n, period: "week", on: "project support" },
   { id: "each member", account: "north", amount: 6_100_000n, period: "day", each: "member" },
   { id: "ben", account: "north", amount: 21_000_000n, period: "month", on: "member ben" },
@@ -46,7 +47,7 @@ export const LIMITS: readonly LimitPlan[] = [
   { id: "child two", account: "north", amount: 1_500_000n, period: "day", on: "key child two" },
   { id: "grandchild", account: "north", amount: 7_000_000n, period: "total", on: "key grandchild" },
   { id: "robot", account: "north", amount: 8_700_000n, period: "week", on: "key robot" },
-  { id: "shop", account: "south", amount: 4_700_000n, period: "day", on: "project shop" },
+  { id: "shop", account: "south", amount: SIZE.shopPerDay, period: "day", on: "project shop" },
   {
     ...{ id: "each of shop", account: "south", amount: 900_001n, period: "week" },
     ...{ on: "project shop", each: "end_user" },

@@ -45,10 +45,18 @@ export const KEYS: Readonly<Record<KeyName, KeyPlan>> = {
   eva: { account: "south", project: "shop", member: "eva" },
 };
 
+/**
+ * Requests that are sent one by one, end users that send one each, and amounts in nano-USD that run out. The months
+ * of `bun run month` and `bun run month:postgres` are four times as large as that of the suite.
+ */
+export const SIZE = process.env.TEST_MONTH
+  ? { single: 1_400, users: 10_000, north: 322_000_000n, south: 80_000_000n, shopPerDay: 4_700_000n }
+  : { single: 1_400, users: 2_500, north: 216_000_000n, south: 50_000_000n, shopPerDay: 3_700_000n };
+
 /** The money that comes into each wallet before the month, in nano-USD. South's is spent in the month. */
 export const FUNDS: Readonly<Record<AccountName, bigint>> = {
   north: 1_000_000_000_000n,
-  south: 80_000_000n,
+  south: SIZE.south,
 };
 
 type Surface = "chat" | "messages" | "responses";
@@ -72,14 +80,6 @@ export interface Scripted {
   readonly isRefunded: boolean;
 }
 
-/** How many requests a month has. */
-export interface Size {
-  /** Requests that are sent one after the other. */
-  readonly single: number;
-  /** End users that send one request each, many at a time. */
-  readonly users: number;
-}
-
 /** A part of the month: requests that are sent one by one, or all at a moment. */
 export interface Scene {
   readonly isAtOnce: boolean;
@@ -94,7 +94,7 @@ const SINGLE_KEYS: readonly KeyName[] = [
 ];
 
 /** Returns the scenes of a month: on 20 days a crowd of end users at 00:30, and single requests all month. */
-export function writeScript({ single, users }: Size): readonly Scene[] {
+export function writeScript({ single, users } = SIZE): readonly Scene[] {
   const draw = createDraw("a month");
   const scenes: Scene[] = [];
   let index = 0;
