@@ -166,7 +166,7 @@ export function describeCredits(env: LedgerEnv): void {
           expect({ available, lots }).toEqual(view);
         }
       });
-      await fc.assert(property, { numRuns: 40 });
+      await fc.assert(property, { numRuns: env.runsOf(40) });
     });
   });
 }

@@ -26,7 +26,7 @@ export function describeRandomCommands(env: LedgerEnv): void {
         }
         await run.compareLimits(env.ledger, env.clock.nowMs);
       });
-      await fc.assert(property, { numRuns: 30 });
+      await fc.assert(property, { numRuns: env.runsOf(30) });
     });
   });
 }
