@@ -11,6 +11,8 @@ import { migrateTo } from "./old-database.ts";
 import { fillReceipts, startOldReplica } from "./old-replicas.ts";
 
 const RECEIPTS = 20_000;
+/** `bun run upgrade:rolling` migrates a million. */
+const RECEIPTS_OF_EACH_SCHEMA = 2_000;
 
 let database: TestDatabase;
 let admin: SQL;
@@ -25,9 +27,9 @@ afterEach(async () => {
   await database.drop();
 });
 
-async function prepareOld(schema: number): Promise<void> {
+async function prepareOld(schema: number, receipts = RECEIPTS): Promise<void> {
   await migrateTo(admin, schema, Date.now());
-  await fillReceipts(admin, RECEIPTS, Date.now());
+  await fillReceipts(admin, receipts, Date.now());
 }
 
 /** Every index of an empty new database, with the definitions of its partitions, must be there and valid. */
@@ -59,7 +61,7 @@ describe("two new replicas that start together, while two old ones serve,", () =
   test.each(LANDED)(
     "migrate a database of schema %d, and no transaction of the old ones fails",
     async (schema) => {
-      await prepareOld(schema);
+      await prepareOld(schema, RECEIPTS_OF_EACH_SCHEMA);
       const old = ["one", "two"].map((name) => startOldReplica(database.url, name));
       try {
         await Promise.all([openAndClose(), openAndClose()]);
