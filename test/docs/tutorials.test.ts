@@ -175,27 +175,33 @@ async function runService(command: string): Promise<void> {
   expect(printed).toMatch(/held 20000000\nsettled 12500000 available \d+\n$/);
 }
 
-test("the tutorial of three gateways shares one wallet and one limit among three processes", async () => {
-  const [postgres, redis] = await Promise.all([createLocation("postgres"), startRedisServer()]);
-  if (postgres.location.dialect !== "postgres") throw new Error("The location is not of PostgreSQL");
-  const shared = { DATABASE_URL: postgres.location.url, REDIS_URL: redis.url };
-  await stop();
-  await follow(SHARED_INIT.text, { ...shared, ANTHROPIC_API_KEY: "sk-ant-YOUR-KEY" });
-  const key = /sk-tg-[\w-]{43}/.exec(await follow(LIMITED_KEY.text, shared))?.[0] ?? "";
-  const gateways = await Promise.all(
-    [1, 2, 3].map((number) => {
-      const environment = { ...clone.environment, ...shared, PORT: "0", TOLLGATE_DATA: `data/${number}` };
-      return startServedProcess({ folder: clone.folder, environment });
-    }),
-  );
-  try {
-    const ports = gateways.map(({ url }) => new URL(url).port).join(" ");
-    const printed = await follow(ASK_THREE.text.replace("8081 8082 8083", ports), { TOLLGATE_KEY: key });
-    expect(printed).toBe("200\n200\n429\n");
-  } finally {
-    for (const gateway of gateways) gateway.signal("SIGTERM");
-    await Promise.all(gateways.map(({ exitCode }) => exitCode));
-    await redis.stop();
-    await postgres.drop();
-  }
-});
+/** Left to `bun run tutorials`: the suite asks three gateways for one wallet and one limit behind a proxy. */
+const testOfThree = process.env.TEST_TUTORIALS === "all" ? test : test.skip;
+
+testOfThree(
+  "the tutorial of three gateways shares one wallet and one limit among three processes",
+  async () => {
+    const [postgres, redis] = await Promise.all([createLocation("postgres"), startRedisServer()]);
+    if (postgres.location.dialect !== "postgres") throw new Error("The location is not of PostgreSQL");
+    const shared = { DATABASE_URL: postgres.location.url, REDIS_URL: redis.url };
+    await stop();
+    await follow(SHARED_INIT.text, { ...shared, ANTHROPIC_API_KEY: "sk-ant-YOUR-KEY" });
+    const key = /sk-tg-[\w-]{43}/.exec(await follow(LIMITED_KEY.text, shared))?.[0] ?? "";
+    const gateways = await Promise.all(
+      [1, 2, 3].map((number) => {
+        const environment = { ...clone.environment, ...shared, PORT: "0", TOLLGATE_DATA: `data/${number}` };
+        return startServedProcess({ folder: clone.folder, environment });
+      }),
+    );
+    try {
+      const ports = gateways.map(({ url }) => new URL(url).port).join(" ");
+      const printed = await follow(ASK_THREE.text.replace("8081 8082 8083", ports), { TOLLGATE_KEY: key });
+      expect(printed).toBe("200\n200\n429\n");
+    } finally {
+      for (const gateway of gateways) gateway.signal("SIGTERM");
+      await Promise.all(gateways.map(({ exitCode }) => exitCode));
+      await redis.stop();
+      await postgres.drop();
+    }
+  },
+);
