@@ -1,8 +1,8 @@
 /** The most files and lines of each room of folders. A raise says why, in its commit. */
 export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly lines: number }>> = {
-  cli: { files: 63, lines: 6860 },
+  cli: { files: 63, lines: 7050 },
   app: { files: 23, lines: 2540 },
-  setup: { files: 6, lines: 900 },
+  setup: { files: 6, lines: 940 },
   config: { files: 41, lines: 5110 },
   http: { files: 31, lines: 3950 },
   "http/console": { files: 75, lines: 10650 },

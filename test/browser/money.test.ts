@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { resolve } from "node:path";
 import type { Browser, Page } from "playwright-core";
-import { parseUsd } from "../../src/domain/money.ts";
+import { parseUsd, printUsd } from "../../src/domain/money.ts";
 import { findAccessibilityFaults } from "../support/axe.ts";
 import { startChromium, type WatchedPage } from "../support/chromium.ts";
 import { gate } from "../support/script.ts";
@@ -214,6 +214,11 @@ test("a plan is bought on Stripe's page, begins when Stripe reports it, and is m
     expect(await report(printObjectEvent(type, object))).toBe(200);
   }
   await page.getByText("when they are paid").waitFor();
+  const posted = Number(printUsd(await readPosted(world)));
+  await page
+    .getByText(posted.toLocaleString("en-US", { style: "currency", currency: "USD" }))
+    .first()
+    .waitFor();
   expect(await findAccessibilityFaults(page)).toEqual([]);
   await page.getByRole("button", { name: "Manage at Stripe" }).click();
   await page.getByRole("heading", { name: "Portal" }).waitFor();

@@ -89,6 +89,7 @@ function Steps({ state }: { readonly state: State }) {
       {wish && proof && proof.state !== "refused" && (
         <ModelStep key={wish.provider} wish={wish} proof={proof} onAdded={setAdded} />
       )}
+      {!wish && <OwnServer />}
     </>
   );
 }
@@ -143,10 +144,16 @@ function ProviderStep({ state: { providers }, onProved }: ProviderStepProps) {
           </div>
         </Form>
       </div>
-      <p className={stack.soft}>
-        A server of your own is added on the machine. No address is typed here, so that nobody who takes over
-        a session can reach your network:
-      </p>
+    </Panel>
+  );
+}
+
+function OwnServer() {
+  return (
+    <Panel
+      title="A server of your own"
+      note="Added on the machine: no address is typed here, so that nobody who takes over a session reaches your network."
+    >
       <CodeBlock code={OWN_SERVER} label="command for a server of your own" />
     </Panel>
   );

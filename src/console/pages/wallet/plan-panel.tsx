@@ -1,4 +1,4 @@
-import { useQuery } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { api, call } from "../../api.ts";
 import { Badge } from "../../parts/badge.tsx";
@@ -27,6 +27,12 @@ export function PlanPanel({ account, isOrdered }: PlanPanelProps) {
     refetchInterval: ({ state }) => (isOrdered && !state.data?.subscription ? ORDER_POLL_MS : false),
   });
   const subscription = data?.subscription;
+  const queryClient = useQueryClient();
+  const hasBegun = isOrdered && Boolean(subscription);
+  useEffect(() => {
+    // The plan has brought money: the balance and the strip above are of before.
+    if (hasBegun) void queryClient.invalidateQueries({ queryKey: ["account", account] });
+  }, [hasBegun, account, queryClient]);
   if (!data) return null;
   if (!subscription) return <NoPlan account={account} isOrdered={isOrdered} />;
   const { plan, state, billed_by: biller } = subscription;
