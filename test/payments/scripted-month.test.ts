@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { createProject } from "../../src/accounts/project-changes.ts";
 import { readMonth } from "../../src/domain/month.ts";
 import type { Scope, ScopeKind } from "../../src/domain/scope.ts";
@@ -7,7 +7,7 @@ import type { SpendLimit } from "../../src/ledger/records.ts";
 import type { ScopeDimension } from "../../src/ledger/usage-records.ts";
 import { readChargeback } from "../../src/payments/chargeback.ts";
 import { openStatement } from "../../src/payments/statement.ts";
-import { DIALECTS, openTempStorage, type TempStorage } from "../accounts/temp-storage.ts";
+import { DIALECTS, storageForTests, type TempStorage } from "../accounts/temp-storage.ts";
 import { createDraw } from "../support/seeded-random.ts";
 
 const DAY_MS = 86_400_000;
@@ -37,11 +37,7 @@ interface Scripted {
 }
 
 describe.each(DIALECTS)("a scripted month of two accounts in %s", (dialect) => {
-  let storage: TempStorage;
-  beforeEach(async () => {
-    storage = await openTempStorage(dialect);
-  });
-  afterEach(() => storage.close());
+  const storage = storageForTests(dialect);
 
   test("declines by the limit that a reckoning names, and sums up to the nano", async () => {
     const accounts = [await storage.newAccount("north"), await storage.newAccount("south")] as const;

@@ -1,11 +1,11 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { COMMAND_LINE } from "../../src/accounts/audit-trail.ts";
 import { parseUsd } from "../../src/domain/money.ts";
 import type { Plan } from "../../src/domain/plan.ts";
 import { runPlanPass } from "../../src/plans/pass.ts";
 import { subscribe } from "../../src/plans/plans.ts";
 import { findSubscription, listGrants } from "../../src/plans/reads.ts";
-import { DIALECTS, openTempStorage, type TempStorage } from "../accounts/temp-storage.ts";
+import { DIALECTS, storageForTests } from "../accounts/temp-storage.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { createDraw, drawInteger } from "../support/seeded-random.ts";
 import { type FastClock, readClock } from "./fast-clock.ts";
@@ -20,11 +20,7 @@ const DAY_MS = 15;
 const WEEKLY: Plan = { ...PRO, id: "weekly", period: "7d", grant: parseUsd("6.000000001") };
 
 describe.each(DIALECTS)("three gateways that are killed in %s", (dialect) => {
-  let storage: TempStorage;
-  beforeEach(async () => {
-    storage = await openTempStorage(dialect);
-  });
-  afterEach(() => storage.close());
+  const storage = storageForTests(dialect);
 
   test("grant every period once, and none not at all", async () => {
     const draw = createDraw(11);

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { COMMAND_LINE } from "../../src/accounts/audit-trail.ts";
 import { parseUsd } from "../../src/domain/money.ts";
 import type { Plan } from "../../src/domain/plan.ts";
@@ -9,7 +9,7 @@ import type { PlanCommand } from "../../src/plans/decide.ts";
 import { runPlanPass } from "../../src/plans/pass.ts";
 import { command, subscribe } from "../../src/plans/plans.ts";
 import { findSubscription, listGrants } from "../../src/plans/reads.ts";
-import { DIALECTS, openTempStorage, type TempStorage } from "../accounts/temp-storage.ts";
+import { DIALECTS, storageForTests } from "../accounts/temp-storage.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { createDraw, drawOne } from "../support/seeded-random.ts";
 import { type ReckonedCommand, type ReckonedPlan, Reckoning } from "./reckoning.ts";
@@ -45,11 +45,7 @@ const reckoned = ({ id, period, grant, carryOver }: Plan): ReckonedPlan => ({
 const SIZES = { sqlite: 20, postgres: 4 };
 
 describe.each(DIALECTS)("a year of subscriptions in %s", (dialect) => {
-  let storage: TempStorage;
-  beforeEach(async () => {
-    storage = await openTempStorage(dialect);
-  });
-  afterEach(() => storage.close());
+  const storage = storageForTests(dialect);
 
   test("grants what a reckoning of its own says, to the nano", async () => {
     const draw = createDraw(7);

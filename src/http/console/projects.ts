@@ -16,15 +16,8 @@ import { describeConflict } from "./errors.ts";
 import { createGuard } from "./guard.ts";
 import { printSpendingLimit } from "./keys/print.ts";
 import { readSpendingLimit } from "./keys/read-spending-limit.ts";
-import {
-  accountParams,
-  conflictWith,
-  period,
-  projectId,
-  spendingLimit,
-  spendingLimitBody,
-} from "./keys/shapes.ts";
-import { id, time, usd } from "./shapes.ts";
+import { accountParams, period, projectId, spendingLimit, spendingLimitBody } from "./keys/shapes.ts";
+import { conflictWith, id, time, usd } from "./shapes.ts";
 
 type Parts = PartsOf<"ledger">;
 

@@ -53,6 +53,11 @@ export const errorEnvelope = t.Object({
   error: t.Object({ message: t.String(), type: t.String(), code: t.String() }),
 });
 
+/** The answer to an edit of an older version: the error, and the item as it is now. */
+export function conflictWith<Item extends TSchema>(item: Item) {
+  return t.Object({ ...errorEnvelope.properties, current: item });
+}
+
 /** Reads the `amount_usd` of a body: USD above 0. Throws `wrong_shape`. */
 export function readAmount(text: string): Nanos {
   try {

@@ -7,7 +7,7 @@ import { GatewayError } from "../../../errors.ts";
 import type { PartsOf } from "../console-parts.ts";
 import { readConflict } from "../errors.ts";
 import { createGuard } from "../guard.ts";
-import { errorEnvelope, id } from "../shapes.ts";
+import { conflictWith, id } from "../shapes.ts";
 import { readAccountNow } from "./now.ts";
 import { type AccountShape, account, accountNow, email, name, printAccount } from "./shapes.ts";
 
@@ -48,7 +48,7 @@ export function accountsRoutes(parts: Parts) {
           name: t.Optional(name),
           email: t.Optional(t.Nullable(email)),
         }),
-        response: { 200: account, 409: t.Composite([errorEnvelope, t.Object({ current: account })]) },
+        response: { 200: account, 409: conflictWith(account) },
       },
     );
 }

@@ -8,6 +8,7 @@ import { bindKeys } from "../../../usage/forecast/bound-keys.ts";
 import { createSimulator } from "../../../usage/forecast/simulation.ts";
 import { describeConflict } from "../errors.ts";
 import { createGuard } from "../guard.ts";
+import { conflictWith } from "../shapes.ts";
 import {
   createKey,
   editKey,
@@ -21,7 +22,6 @@ import {
 import { type KeyView, printBoundKey, printNamedKey, printSimulation } from "./print.ts";
 import {
   accountParams,
-  conflictWith,
   issuedKey,
   key,
   keyChangeBody,

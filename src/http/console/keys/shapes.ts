@@ -1,9 +1,9 @@
-import { type TSchema, t } from "elysia";
+import { t } from "elysia";
 import { KEY_ORDERS } from "../../../accounts/keys/key-list.ts";
 import { NAME_BEGIN, NOT_IN_NAMES } from "../../../domain/name-characters.ts";
 import { TIERS } from "../../../domain/tiers.ts";
 import { nextRefusal } from "../accounts/shapes.ts";
-import { errorEnvelope, id, oneOf, pageOf, pageQuery, sortOf, time, usd } from "../shapes.ts";
+import { id, oneOf, pageOf, pageQuery, sortOf, time, usd } from "../shapes.ts";
 import { offsetHours } from "../usage/shapes.ts";
 
 /** A limit per minute or of concurrent requests; 0 admits nothing. */
@@ -38,8 +38,13 @@ export const keyParams = t.Object({ account: id, key: keyId });
 /** The id of a project. The default one has the account's id; null stands for it too. */
 export const projectId = t.String({ minLength: 1, maxLength: 128, pattern: "^[^\\0]*$" });
 
-export const newKeyBody = t.Object({
-  name,
+const limitSettings = {
+  requests_per_minute: t.Optional(t.Nullable(bound)),
+  tokens_per_minute: t.Optional(t.Nullable(bound)),
+  concurrent_requests: t.Optional(t.Nullable(bound)),
+  spending_limit: t.Optional(t.Nullable(spendingLimitBody)),
+};
+const keySettings = {
   models: t.Optional(t.Nullable(models)),
   expires_at: t.Optional(t.Nullable(time)),
   tiers: t.Optional(t.Nullable(tiers)),
@@ -49,38 +54,22 @@ export const newKeyBody = t.Object({
   allows_clamp: t.Optional(t.Boolean()),
   allows_children: t.Optional(t.Boolean({ description: "whether the key may make keys below it" })),
   project_id: t.Optional(t.Nullable(projectId)),
-  requests_per_minute: t.Optional(t.Nullable(bound)),
-  tokens_per_minute: t.Optional(t.Nullable(bound)),
-  concurrent_requests: t.Optional(t.Nullable(bound)),
-  spending_limit: t.Optional(t.Nullable(spendingLimitBody)),
-});
+  ...limitSettings,
+};
+
+export const newKeyBody = t.Object({ name, ...keySettings });
 
 /** Members that are absent stay as they are; null removes a limit, the expiry or the list of models. */
 export const keyChangeBody = t.Object({
   version: t.Integer({ minimum: 1 }),
   name: t.Optional(name),
-  models: t.Optional(t.Nullable(models)),
-  expires_at: t.Optional(t.Nullable(time)),
-  tiers: t.Optional(t.Nullable(tiers)),
-  allows_paid_tools: t.Optional(t.Boolean()),
-  allows_clamp: t.Optional(t.Boolean()),
-  allows_children: t.Optional(t.Boolean()),
-  project_id: t.Optional(t.Nullable(projectId)),
-  requests_per_minute: t.Optional(t.Nullable(bound)),
-  tokens_per_minute: t.Optional(t.Nullable(bound)),
-  concurrent_requests: t.Optional(t.Nullable(bound)),
-  spending_limit: t.Optional(t.Nullable(spendingLimitBody)),
+  ...keySettings,
 });
 
 export const versionBody = t.Object({ version: t.Integer({ minimum: 1 }) });
 
 /** The limits to try on the requests of the last 7 days. An absent or null limit refuses nothing. */
-export const simulationBody = t.Object({
-  requests_per_minute: t.Optional(t.Nullable(bound)),
-  tokens_per_minute: t.Optional(t.Nullable(bound)),
-  concurrent_requests: t.Optional(t.Nullable(bound)),
-  spending_limit: t.Optional(t.Nullable(spendingLimitBody)),
-});
+export const simulationBody = t.Object(limitSettings);
 
 const source = oneOf(["key", "default"], {
   description: "whose limit it is: the key's own, or the configured default of all keys",
@@ -206,8 +195,3 @@ export const simulation = t.Object({
   first_at: t.Nullable(time),
   is_cut: t.Boolean({ description: "true when only the newest 50,000 requests were read" }),
 });
-
-/** The answer to an edit of an older version: the error, and the item as it is now. */
-export function conflictWith<Item extends TSchema>(item: Item) {
-  return t.Object({ ...errorEnvelope.properties, current: item });
-}

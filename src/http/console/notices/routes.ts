@@ -27,7 +27,7 @@ import { readConflict } from "../errors.ts";
 import type { AccountAccess } from "../guard.ts";
 import { createGuard } from "../guard.ts";
 import { PERMISSIONS } from "../permissions.ts";
-import { errorEnvelope, id, nothing, pageOf } from "../shapes.ts";
+import { conflictWith, id, nothing, pageOf } from "../shapes.ts";
 import {
   delivery,
   emails,
@@ -147,7 +147,7 @@ function ruleRoutes(parts: Parts) {
         needs: "notices.write",
         params: ruleParams,
         body: ruleEdit,
-        response: { 200: noticeRule, 409: t.Composite([errorEnvelope, t.Object({ current: noticeRule })]) },
+        response: { 200: noticeRule, 409: conflictWith(noticeRule) },
       },
     )
     .delete(

@@ -15,7 +15,8 @@ import type { ConsoleParts } from "../console-parts.ts";
 import { describeConflict } from "../errors.ts";
 import { createGuard } from "../guard.ts";
 import { type KeyParts, requireKey, requireOwn } from "../keys/edits.ts";
-import { conflictWith, keyParams } from "../keys/shapes.ts";
+import { keyParams } from "../keys/shapes.ts";
+import { conflictWith } from "../shapes.ts";
 import { deletedRecordings, keyRecording, recordingBody } from "./shapes.ts";
 
 export type RecordingParts = KeyParts & Pick<ConsoleParts, "recordingKeys">;

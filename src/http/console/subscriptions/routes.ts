@@ -15,7 +15,7 @@ import type { PartsOf } from "../console-parts.ts";
 import { readConflict } from "../errors.ts";
 import { createGuard } from "../guard.ts";
 import { billingParts } from "../payments/billing-parts.ts";
-import { errorEnvelope, pageOf } from "../shapes.ts";
+import { conflictWith, pageOf } from "../shapes.ts";
 import {
   newSubscription,
   ownSubscription,
@@ -140,7 +140,7 @@ export function subscriptionCommandsRoutes(parts: Parts) {
         body: t.Composite([wantedCommand, t.Object({ version: t.Integer(), reason })]),
         response: {
           200: subscriptionShape,
-          409: t.Composite([errorEnvelope, t.Object({ current: subscriptionShape })]),
+          409: conflictWith(subscriptionShape),
         },
       },
     );
