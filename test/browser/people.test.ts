@@ -127,7 +127,7 @@ describe("an account", () => {
         await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
         await rowOf(page, /revoked/).waitFor();
         await theirs.reload();
-        await theirs.getByRole("alert").waitFor();
+        await theirs.getByText("This link shows nothing any more").waitFor();
       });
     });
   });

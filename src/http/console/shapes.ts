@@ -49,7 +49,7 @@ export function sortOf(...names: readonly string[]) {
 }
 
 /** The envelope of every error. `code` is one of the error contract. */
-export const errorEnvelope = t.Object({
+const errorEnvelope = t.Object({
   error: t.Object({ message: t.String(), type: t.String(), code: t.String() }),
 });
 
