@@ -1,6 +1,8 @@
 import { api, call } from "./api.ts";
 
 const CHANNEL = "tollgate-proof";
+/** An answer comes as its window closes, and may come after the focus. */
+const LEFT_MS = 1_500;
 const WINDOW = "popup,width=520,height=680";
 
 /** Tells the window that asked for a fresh proof at a provider how it ended. */
@@ -19,15 +21,21 @@ export async function proveAtProvider(provider: string): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   const channel = new BroadcastChannel(CHANNEL);
   channel.onmessage = ({ data }) => resolve(typeof data === "string" ? data : "provider");
+  // The policy of the pages hides the window once it is at the provider. A focus of this page says that the person closed or left it.
+  const left = () => setTimeout(() => resolve("left"), LEFT_MS);
   try {
     const { location } = await call(() => api.me.confirm({ provider }).post());
-    if (opened) opened.location = location;
-    else throw new Error("The browser blocked the window of the provider: allow it and try again.");
+    if (!opened) {
+      throw new Error("The browser blocked the window of the provider: allow it and try again.");
+    }
+    opened.location = location;
+    addEventListener("focus", left);
     return await promise;
   } catch (fault) {
     opened?.close();
     throw fault;
   } finally {
+    removeEventListener("focus", left);
     channel.close();
   }
 }

@@ -1,4 +1,4 @@
-import { and, asc, between, count, eq, gt, inArray, lte, or, sql, sum } from "drizzle-orm";
+import { and, asc, count, eq, gt, inArray, lte, or, sql, sum } from "drizzle-orm";
 import type { Database, Db } from "../db/database.ts";
 import { isAhead, latestEndMs } from "../domain/recording-rules.ts";
 import type { RecordingMetrics, RecordingResult } from "../telemetry/recording-metrics.ts";
@@ -221,39 +221,4 @@ export async function sweepRecordings(database: Database, { bounds, nowMs, metri
       metrics?.deleted("room", dropped);
     });
   }
-}
-
-/** Finds a recording whose time is not over. */
-export async function findRecording(
-  { db, tables: { recordings } }: Database,
-  {
-    accountId,
-    requestId,
-    nowMs,
-  }: { readonly accountId: string; readonly requestId: string; readonly nowMs: number },
-): Promise<StoredRecording | undefined> {
-  const isRow = and(
-    eq(recordings.accountId, accountId),
-    eq(recordings.requestId, requestId),
-    between(recordings.expiresAtMs, nowMs + 1, latestEndMs(nowMs)),
-  );
-  const [row] = await db.select().from(recordings).where(isRow);
-  return row;
-}
-
-/** Counts the recordings of a key whose time is not over, with their bytes. */
-export async function countRecordings(
-  { db, tables: { recordings } }: Database,
-  { accountId, keyId, nowMs }: { readonly accountId: string; readonly keyId: string; readonly nowMs: number },
-): Promise<{ readonly count: number; readonly bytes: number }> {
-  const isOfKey = and(
-    eq(recordings.accountId, accountId),
-    eq(recordings.keyId, keyId),
-    between(recordings.expiresAtMs, nowMs + 1, latestEndMs(nowMs)),
-  );
-  const [row] = await db
-    .select({ count: count(), bytes: sum(recordings.bytes) })
-    .from(recordings)
-    .where(isOfKey);
-  return { count: row?.count ?? 0, bytes: Number(row?.bytes ?? 0) };
 }

@@ -43,6 +43,13 @@ export const peopleQuery = (search: ListSearch) =>
     placeholderData: keepPreviousData,
   });
 
+/** How a person may sign in. */
+export const personWaysQuery = (person: string) =>
+  queryOptions({
+    queryKey: [...PEOPLE_KEY, person, "ways"],
+    queryFn: () => call(() => api.operator.people({ person })["sign-in-ways"].get()),
+  });
+
 export const codesQuery = (page: string | undefined) =>
   queryOptions({
     queryKey: [...CODES_KEY, page],

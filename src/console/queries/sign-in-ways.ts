@@ -25,6 +25,7 @@ const PROBLEMS: Readonly<Record<string, string>> = {
   not_fresh: "The provider did not ask you again. Use another way to confirm.",
   linked: "This identity belongs to a person here already.",
   invitation: "This invitation is for another address, or is not open any more.",
+  left: "The window of the provider was left before it had answered. Try again.",
   throttled: "Too many attempts. Try again in a minute.",
 };
 

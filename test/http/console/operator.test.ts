@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from "bun:test";
+import { eq } from "drizzle-orm";
 import type { Actor } from "../../../src/accounts/audit-trail.ts";
 import { parseUsd } from "../../../src/domain/money.ts";
 import { addMember, addPerson } from "../../accounts/actors.ts";
@@ -263,6 +264,28 @@ describe.each(DIALECTS)("what operators do in %s", (dialect) => {
     const promoted = await post(`/people/${person.id}/operator`, { is_operator: true });
     expect(promoted.json.is_operator).toBe(true);
     expect((await post("/people/nobody/operator", { is_operator: true })).status).toBe(404);
+  });
+
+  test("an operator takes a way to sign in from another person, with an entry in the trail, and none from itself", async () => {
+    const { database } = console.parts;
+    const { passkeys, auditEntries } = database.tables;
+    const person = await addPerson(database);
+    const at = { createdAtMs: 1, uses: 0, transports: "[]", isSynced: false, publicKey: "" };
+    await database.db.insert(passkeys).values({ id: person.id, personId: person.id, name: "Lost", ...at });
+    const ways = `/people/${person.id}/sign-in-ways`;
+    expect((await get(ways)).json).toMatchObject({
+      second_factor: false,
+      passkeys: [{ id: person.id, name: "Lost" }],
+    });
+    const end = (path: string, actor = operator) => console.call(actor, "DELETE", `/operator${path}`);
+    const stale = { ...operator, session: operator.session && { ...operator.session, confirmedAtMs: 0 } };
+    expect((await end(`${ways}/${person.id}`, stale)).status).toBe(403);
+    expect((await end(`/people/${operator.id}/sign-in-ways/second-factor`)).status).toBe(403);
+    expect((await end(`${ways}/unknown`)).status).toBe(404);
+    expect((await end(`${ways}/${person.id}`)).status).toBe(200);
+    expect((await get(ways)).json.passkeys).toEqual([]);
+    const [entry] = await database.db.select().from(auditEntries).where(eq(auditEntries.target, person.id));
+    expect(entry).toMatchObject({ action: "passkey.removed", actorId: operator.id });
   });
 
   test("acting gives 30 minutes in the session, and management keys cannot act", async () => {

@@ -206,6 +206,7 @@ const CONFIRMED = [
   "POST /console/api/operator/accounts/:id/corrections",
   "POST /console/api/operator/accounts/:id/refunds",
   "POST /console/api/operator/people/:person/operator",
+  "DELETE /console/api/operator/people/:person/sign-in-ways/:way",
 ];
 
 /** The role of an actor in the account of the test; `undefined` where it must see nothing. */

@@ -16,11 +16,12 @@ import styles from "../../parts/stack.module.css";
 import { Time } from "../../parts/time.tsx";
 import { type ListSearch, PEOPLE_KEY, type Person, peopleQuery } from "../../queries/operator.ts";
 import { useMe } from "../../session.ts";
+import { WaysDialog } from "./ways-dialog.tsx";
 
 const route = getRouteApi("/shell/operator/people");
 
 interface Task {
-  readonly kind: "operator" | "sessions";
+  readonly kind: "operator" | "sessions" | "ways";
   readonly person: Person;
 }
 
@@ -47,6 +48,7 @@ export function OperatorPeoplePage() {
       {task?.kind === "operator" && (
         <OperatorDialog person={task.person} onClose={() => setTask(undefined)} />
       )}
+      {task?.kind === "ways" && <WaysDialog person={task.person} onClose={() => setTask(undefined)} />}
       {task?.kind === "sessions" && (
         <SessionsDialog person={task.person} onClose={() => setTask(undefined)} />
       )}
@@ -111,6 +113,12 @@ function actionsColumn(myId: string, start: (task: Task) => void): Column<Person
             icon: "leave",
             isDisabled: person.sessions === 0,
             onSelect: () => start({ kind: "sessions", person }),
+          },
+          {
+            text: "Ways to sign in…",
+            icon: "key",
+            isDisabled: person.id === myId,
+            onSelect: () => start({ kind: "ways", person }),
           },
           {
             text: person.is_operator ? "Withdraw operator…" : "Make operator…",

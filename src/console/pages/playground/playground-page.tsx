@@ -72,7 +72,8 @@ function FromRequest({ request, ...props }: ReadyProps & { readonly request: str
   return (
     <Panel>
       <Empty icon="requests" title="This request cannot be opened here">
-        Its bodies are unreadable, or no conversation in the form of OpenAI or Anthropic.
+        Its bodies are unreadable or cut, or no conversation by themselves: one that continues an earlier
+        response has its beginning there.
       </Empty>
     </Panel>
   );

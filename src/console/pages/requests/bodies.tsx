@@ -15,7 +15,6 @@ import { Time } from "../../parts/time.tsx";
 import { openedRecordingQuery, type RecordingContent, recordingQuery } from "../../queries/recordings.ts";
 import { useMay } from "../../session.ts";
 import styles from "./bodies.module.css";
-import { canOpenInPlayground } from "./body-texts.ts";
 
 interface BodiesProps {
   readonly account: string;
@@ -79,7 +78,7 @@ function Opened({ account, request }: BodiesProps) {
         </p>
       )}
       <div className={stack.filters}>
-        {canOpenInPlayground(content) && (
+        {content.conversation !== null && (
           <ButtonLink
             icon="playground"
             to="/accounts/$account/playground"

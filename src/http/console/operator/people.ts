@@ -6,10 +6,12 @@ import {
   listPeopleByName,
   setOperator,
 } from "../../../accounts/people/directory.ts";
+import { endWay, listSignInWays, type SignInWays } from "../../../accounts/people/sign-in-ways.ts";
 import { readListOrder } from "../../../accounts/ranked-page.ts";
 import { printTime } from "../../../domain/id-time.ts";
+import { GatewayError } from "../../../errors.ts";
 import { createGuard, type GuardParts } from "../guard.ts";
-import { id, pageOf, pageQuery, sortOf, time } from "../shapes.ts";
+import { id, nothing, pageOf, pageQuery, sortOf, time } from "../shapes.ts";
 
 const listedPerson = t.Object({
   id,
@@ -21,6 +23,14 @@ const listedPerson = t.Object({
   last_seen_at: t.Nullable(time),
   accounts: t.Integer(),
   sessions: t.Integer(),
+});
+const personWays = t.Object({
+  password: t.Boolean(),
+  second_factor: t.Boolean(),
+  identities: t.Array(
+    t.Object({ id, provider: t.String(), email: t.Nullable(t.String()), last_used_at: time }),
+  ),
+  passkeys: t.Array(t.Object({ id: t.String(), name: t.String(), last_used_at: t.Nullable(time) })),
 });
 const query = t.Composite([
   pageQuery,
@@ -67,7 +77,53 @@ export function operatorPeopleRoutes(parts: GuardParts) {
         params: path,
         response: t.Object({ ended: t.Integer() }),
       },
+    )
+    .use(waysRoutes(parts));
+}
+
+/** How people sign in: operators see it, and take away what is lost. They add no way, and learn no secret. */
+function waysRoutes({ database, now, ...parts }: GuardParts) {
+  return new Elysia()
+    .use(createGuard({ database, now, ...parts }, "Operators"))
+    .get(
+      "/operator/people/:person/sign-in-ways",
+      async ({ params }) => printWays(await listSignInWays(database, params.person)),
+      {
+        summary: "List how a person may sign in",
+        needsOperator: true,
+        params: path,
+        response: personWays,
+      },
+    )
+    .delete(
+      "/operator/people/:person/sign-in-ways/:way",
+      async ({ params, actor }) => {
+        // An operator could otherwise drop the factor that the file requires of it: its profile refuses that.
+        if (params.person === actor.id) throw new GatewayError("not_permitted");
+        await endWay(database, { actor, personId: params.person, way: params.way }, now());
+        return {};
+      },
+      {
+        summary: "Take a way to sign in from a person, also the last one, and end its sessions",
+        needsOperator: true,
+        confirmed: true,
+        params: t.Object({ person: id, way: t.String({ minLength: 1, maxLength: 1_400 }) }),
+        response: nothing,
+      },
     );
+}
+
+function printWays({ hasPassword, recoveryCodes, identities, passkeys }: SignInWays) {
+  return {
+    password: hasPassword,
+    second_factor: recoveryCodes !== undefined,
+    identities: identities.map(({ id, provider, email, lastUsedAtMs }) => {
+      return { id, provider, email, last_used_at: printTime(lastUsedAtMs) };
+    }),
+    passkeys: passkeys.map(({ id, name, lastUsedAtMs }) => {
+      return { id, name, last_used_at: printTime(lastUsedAtMs) };
+    }),
+  };
 }
 
 /** A page's token is the id of its last person. */

@@ -9,7 +9,7 @@ import {
 import { DAY_MS, HOUR_MS, printTime } from "../../../domain/id-time.ts";
 import { isAhead, PATTERN_NAMES, RECORDING_DAYS_MAX } from "../../../domain/recording-rules.ts";
 import { GatewayError } from "../../../errors.ts";
-import { countRecordings } from "../../../recordings/store.ts";
+import { countRecordings } from "../../../recordings/open-recording.ts";
 import { readMs } from "../../../usage/view.ts";
 import type { ConsoleParts } from "../console-parts.ts";
 import { describeConflict } from "../errors.ts";

@@ -4,13 +4,14 @@ import { type Actor, recordChange } from "../../../accounts/audit-trail.ts";
 import { findKey } from "../../../accounts/keys/keys.ts";
 import { printTime } from "../../../domain/id-time.ts";
 import { GatewayError } from "../../../errors.ts";
-import { openRecording } from "../../../recordings/open-recording.ts";
+import { findRecording, openRecording } from "../../../recordings/open-recording.ts";
 import type { RecordingContent } from "../../../recordings/recording.ts";
-import { dropRecording, findRecording, type StoredRecording } from "../../../recordings/store.ts";
+import { dropRecording, type StoredRecording } from "../../../recordings/store.ts";
 import { createGuard } from "../guard.ts";
 import { requireOwn } from "../keys/edits.ts";
 import { accountParams } from "../keys/shapes.ts";
 import { id } from "../shapes.ts";
+import { printConversation } from "./conversation.ts";
 import { keyRecordingRoutes, type RecordingParts } from "./key-routes.ts";
 import { deletedRecordings, openedRecording, requestRecording } from "./shapes.ts";
 
@@ -96,9 +97,12 @@ async function open(
   return { ...printStored(stored), content: content ? printContent(content) : null };
 }
 
-function printContent({ surface, outcome, request, answer, redacted }: RecordingContent) {
+function printContent(content: RecordingContent) {
+  const { surface, outcome, request, answer, redacted } = content;
   const print = ({ text, length, isCut }: RecordingContent["request"]) => ({ text, length, is_cut: isCut });
-  return { surface, outcome, redacted, request: print(request), answer: answer ? print(answer) : null };
+  const conversation = printConversation(content);
+  const bodies = { request: print(request), answer: answer ? print(answer) : null };
+  return { surface, outcome, redacted, ...bodies, conversation };
 }
 
 async function deleteOne(

@@ -56,6 +56,10 @@ export const openedRecording = t.Object({
       request: keptBody,
       answer: t.Nullable(keptBody, { description: "null for a stream that cannot be put together" }),
       redacted: count,
+      conversation: t.Nullable(t.String(), {
+        description:
+          "the request in the form of a chat completion; null for one that is no conversation by itself",
+      }),
     }),
     { description: "null when no key of the operator decrypts it" },
   ),
