@@ -111,7 +111,8 @@ async function serveRequests(config: Config, parts: GatewayParts, { readiness, .
     socketBounds: config.sockets,
     socketCallers,
   };
-  const server = await listenOrClose(() => listenHttp(http, config), config, console);
+  const address = `${config.host}:${config.port}`;
+  const server = await listenOrClose(() => listenHttp(http, config), address, console);
   readings.metrics.watchSockets(server.sockets);
   const announceStop = () => {
     isDraining = true;
@@ -139,22 +140,14 @@ function logReadiness(log: Log, failed: readonly string[]): void {
   else log.info({}, "gateway ready again");
 }
 
-/** The address of the gateway cannot be bound. */
-class HttpListenError extends Error {
-  override readonly name = "HttpListenError";
-}
-
 /** A port that is taken leaves none of the console's jobs on the database, which is closed next. */
-async function listenOrClose(
-  listening: () => HttpServer,
-  { host, port }: Pick<Config, "host" | "port">,
-  console: RunningConsole,
-): Promise<HttpServer> {
+async function listenOrClose(listening: () => HttpServer, address: string, console: RunningConsole) {
   try {
     return listening();
   } catch (cause) {
     await console.close();
-    throw new HttpListenError(`Cannot serve requests at ${host}:${port}`, { cause });
+    const error = new Error(`Cannot serve requests at ${address}`, { cause });
+    throw Object.assign(error, { name: "HttpListenError" });
   }
 }
 

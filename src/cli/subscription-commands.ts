@@ -17,7 +17,7 @@ export function addPlanCommands(plan: Command): void {
   withJson(plan, "list", "list the plans of the configuration file").action(async (options: JsonOption) =>
     printResult((await import("./subscription.ts")).runPlanList(), options),
   );
-  withJson(plan, "sell", "add a monthly plan that Stripe sells to whoever signs up, and Stripe's secrets")
+  withJson(plan, "sell", "add a monthly plan that Stripe sells, an open sign-up, and Stripe's secrets")
     .requiredOption("--plan <id>", "id of the plan, such as starter")
     .requiredOption("--price <usd>", "what Stripe charges a month", parsePositiveAmount)
     .requiredOption("--grant <usd>", "credit of each month", parseAmount)
