@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { untilTitled } from "./world/forms.ts";
 import { browse } from "./world/open-page.ts";
@@ -145,6 +145,69 @@ test("arrow keys mark a range of a chart, and Enter opens it with its own sums",
     await page.keyboard.press("Enter");
     await page.waitForURL(/from=/);
     await reading.getByText(/^In total \$/).waitFor();
+  });
+});
+
+describe("an operator without a mouse", () => {
+  const visit = (page: string) => ({
+    url: world.url,
+    path: `/console/operator/${page}`,
+    person: world.operator,
+  });
+  const answer = async (page: Page, button: string) => {
+    await page.getByRole("dialog").waitFor();
+    await untilFocused(page, "Cancel");
+    await tabTo(page, button);
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+  };
+
+  test("adds credit by the menu of an account, which has the focus afterwards", async () => {
+    await browse(browser, visit("accounts"), async (page) => {
+      await tabTo(page, "Actions of account Acme");
+      await page.keyboard.press("ArrowDown");
+      await untilFocused(page, /^Add credit/);
+      await page.keyboard.press("Enter");
+      await untilFocused(page, "Amount in USD");
+      await page.keyboard.type("5");
+      await tabTo(page, "Reason");
+      await page.keyboard.type("goodwill");
+      await page.keyboard.press("Enter");
+      await page.getByRole("status").getByText("Credit added").waitFor();
+      await untilFocused(page, "Actions of account Acme");
+    });
+  });
+
+  test("opens and closes a circuit by a button that keeps the focus", async () => {
+    await browse(browser, visit("health"), async (page) => {
+      await tabTo(page, "Open the circuit of anthropic");
+      await page.keyboard.press("Enter");
+      await answer(page, "Open the circuit");
+      await untilFocused(page, "Close the circuit of anthropic");
+      await page.keyboard.press("Enter");
+      await answer(page, "Close the circuit");
+      await untilFocused(page, "Open the circuit of anthropic");
+    });
+  });
+
+  test("creates and revokes a code, and the focus stays in the page", async () => {
+    await browse(browser, visit("codes"), async (page) => {
+      await tabTo(page, "Create codes");
+      await page.keyboard.press("Enter");
+      await untilFocused(page, "Amount of each in USD");
+      await page.keyboard.type("3");
+      await page.keyboard.press("Enter");
+      await page.getByRole("region", { name: "code", exact: true }).waitFor();
+      await tabTo(page, "I have stored it");
+      await page.keyboard.press("Enter");
+      // The button of the empty page is gone.
+      await page.waitForFunction(() => document.activeElement?.closest("main"));
+      await tabTo(page, /^Revoke code/);
+      await page.keyboard.press("Enter");
+      await answer(page, "Revoke");
+      await page.getByRole("status").getByText("Code revoked").waitFor();
+      await page.waitForFunction(() => document.activeElement?.closest("main"));
+    });
   });
 });
 

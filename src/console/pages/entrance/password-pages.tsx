@@ -81,9 +81,11 @@ export function ForgotPage() {
   return (
     <>
       <EntranceHead title="Reset the password">
-        {send.isSuccess
-          ? "If somebody has this address here, a link is on its way. It works once."
-          : "A link to choose a new password is sent to your address."}
+        <span role="status">
+          {send.isSuccess
+            ? "If somebody has this address here, a link is on its way. It works once."
+            : "A link to choose a new password is sent to your address."}
+        </span>
         {setup && !setup.has_mail && " This server sends no mail: its operator finds the link in the log."}
       </EntranceHead>
       {!send.isSuccess && (
