@@ -3,7 +3,7 @@ import { readInstance } from "../db/instance.ts";
 import { unlessAborted } from "../domain/long-work.ts";
 import { type AuditReport, auditDatabase, type Finding } from "../ledger/audit/audit.ts";
 import { type FoundOutbox, findOutboxes } from "../settlement-outbox/folder.ts";
-import type { CommandResult } from "./command.ts";
+import { type CommandResult, count } from "./command.ts";
 import { runLongWork } from "./progress.ts";
 import type { Storage } from "./storage.ts";
 
@@ -43,14 +43,14 @@ function formatAudit(report: AuditReport, outboxes: readonly AuditedOutbox[]): C
   const { wallets, holds, transfers, checked, findings, warnings } = report;
   const failed = findings.length > 0;
   const verdict = failed
-    ? `${findings.length} findings (100 of a kind at most): the books are NOT consistent.`
+    ? `${count(findings.length, "finding")} (100 of a kind at most): the books are NOT consistent.`
     : "The books are consistent.";
   const lines = [
     ...checked.map((invariant) => `checked  ${invariant}`),
     ...findings.map((finding) => `FINDING  ${describe(finding)}`),
     ...warnings.map((warning) => `warning  ${describe(warning)}`),
     ...outboxes.map((outbox) => `warning  ${describeOutbox(outbox)}`),
-    `${wallets} wallets, ${holds} holds, ${transfers} transfers. ${verdict}`,
+    `${count(wallets, "wallet")}, ${count(holds, "hold")}, ${count(transfers, "transfer")}. ${verdict}`,
   ];
   const json = {
     ok: !failed,

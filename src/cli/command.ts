@@ -25,3 +25,8 @@ export function printResult(result: CommandResult, { json }: { readonly json?: b
   console.log(json ? JSON.stringify(result.json) : result.text);
   if (result.failed) process.exitCode = 1;
 }
+
+/** "1 wallet", "2 wallets" */
+export function count(size: number, noun: string): string {
+  return `${size} ${noun}${size === 1 ? "" : "s"}`;
+}

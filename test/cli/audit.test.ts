@@ -35,7 +35,7 @@ async function expectDrift(audited: AuditedFolder): Promise<void> {
     /^FINDING {2}I2 does not hold: posted is the sum of the wallet's entries \(account [0-9a-f-]+\)$/m,
   );
   expect(stdout).toMatch(
-    /^1 wallets, 0 holds, 1 transfers\. 1 findings \(100 of a kind at most\): the books are NOT consistent\.$/m,
+    /^1 wallet, 0 holds, 1 transfer\. 1 finding \(100 of a kind at most\): the books are NOT consistent\.$/m,
   );
   const printed = await audit(audited, "--json");
   expect(printed.exitCode).toBe(1);
@@ -60,7 +60,7 @@ describe("tollgate audit", () => {
     for (const id of ["I1", "I2", "I3", "I4", "I5", "I6", "I7", "I8", "R1", "S1"]) {
       expect(right.stdout).toContain(`checked  ${id}: `);
     }
-    expect(right.stdout).toEndWith("1 wallets, 0 holds, 1 transfers. The books are consistent.\n");
+    expect(right.stdout).toEndWith("1 wallet, 0 holds, 1 transfer. The books are consistent.\n");
     const database = openDatabase(join(folder, "data", "tollgate.db"));
     database.client.run(DRIFT);
     database.close();

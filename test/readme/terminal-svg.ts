@@ -37,7 +37,7 @@ text { font: ${FONT_PX}px ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu
   @keyframes appear { to { opacity: 1; } }
 }
 </style>
-<rect width="${width}" height="${height}" rx="10" fill="#11161d"/>
+<rect width="${width}" height="${height}" rx="10" fill="#11161d" stroke="#30363d"/>
 <circle cx="20" cy="17" r="5" fill="#39424e"/><circle cx="38" cy="17" r="5" fill="#39424e"/><circle cx="56" cy="17" r="5" fill="#39424e"/>
 ${lines.map(drawLine).join("\n")}
 </svg>

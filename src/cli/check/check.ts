@@ -24,7 +24,7 @@ import { probeUpstream } from "../../upstream/http-upstream.ts";
 import { keyConfigsOf } from "../../upstream/key-pool.ts";
 import { createTransport } from "../../upstream/transports.ts";
 import type { UpstreamConfig } from "../../upstream/upstream.ts";
-import type { CommandResult } from "../command.ts";
+import { type CommandResult, count } from "../command.ts";
 import { findDatabaseProblem, findDiskProblem, findFolderProblem } from "./database.ts";
 import { findRedisProblem } from "./redis.ts";
 
@@ -160,15 +160,11 @@ function report(problems: readonly string[], config: Config | undefined): Comman
   const facts = [...filled.map(describeFilled), ...warned];
   if (problems.length > 0) return { json, text: [...problems, ...facts].join("\n"), failed: true };
   const { models, upstreams, database, redis } = json;
-  const text = `All is well: ${count(models, "model")}, ${count(upstreams, "upstream")}, database ${database}.`;
+  const text = `All is well: ${count(models.length, "model")}, ${count(upstreams.length, "upstream")}, database ${database}.`;
   const limits = redis === null ? "" : ` Limits are counted in Redis: ${redis}.`;
   return { json, text: [text + limits, ...facts].join("\n") };
 }
 
 function printFilled({ place, known, values, source, checked, ends }: FilledIn) {
   return { place: formatPath(place), known, values, source, checked, ends: ends ?? null };
-}
-
-function count({ length }: readonly string[], noun: string): string {
-  return `${length} ${noun}${length === 1 ? "" : "s"}`;
 }
