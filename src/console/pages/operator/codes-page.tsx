@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 import { api, call } from "../../api.ts";
-import { formatCents, readUsd } from "../../format.ts";
+import { formatCents, plural, readUsd } from "../../format.ts";
 import { Badge, type Tone } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
 import { type Column, DataTable, Pager } from "../../parts/data-table.tsx";
@@ -69,14 +69,23 @@ const COLUMNS: readonly Column<Code>[] = [
   {
     id: "hint",
     header: "Code",
-    cell: ({ hint, note }) => (
+    cell: ({ hint, note, source, credit_days }) => (
       <span className={styles.named}>
         <code>{hint}…</code>
-        {note && <small>{note}</small>}
+        <small>
+          {[note, credit_days === null ? source : `${source} for ${plural(credit_days, "day")}`]
+            .filter(Boolean)
+            .join(" · ")}
+        </small>
       </span>
     ),
   },
-  { id: "amount", header: "Amount", align: "end", cell: ({ amount_usd }) => <Money usd={amount_usd} /> },
+  {
+    id: "amount",
+    header: "Amount",
+    align: "end",
+    cell: ({ amount_usd }) => <Money usd={amount_usd} />,
+  },
   { id: "state", header: "State", cell: ({ state }) => <Badge tone={STATES[state]}>{state}</Badge> },
   {
     id: "account",
@@ -98,17 +107,6 @@ const COLUMNS: readonly Column<Code>[] = [
     header: "Created",
     isNarrow: true,
     cell: ({ created_at }) => <Time at={created_at} as="date" />,
-  },
-  {
-    id: "credit",
-    header: "Credit",
-    isNarrow: true,
-    cell: ({ source, credit_days }) => (
-      <span className={styles.named}>
-        {source}
-        {credit_days !== null && <small>for {credit_days} days</small>}
-      </span>
-    ),
   },
   {
     id: "expires",
