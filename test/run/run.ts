@@ -27,8 +27,9 @@ import { findTestFiles, findUnitFiles } from "./unit-files.ts";
  */
 const APART = [
   ["test/storm/storm.test.ts", "test/limiter/chaos/failover.test.ts"],
-  ["test/limiter/chaos/faults.test.ts", "test/limiter/chaos/recovery.test.ts"],
   [
+    "test/limiter/chaos/faults.test.ts",
+    "test/limiter/chaos/recovery.test.ts",
     "test/http/long-requests.test.ts",
     "test/http/faults/client-disconnect.test.ts",
     "test/tokens/count-tokens.test.ts",
