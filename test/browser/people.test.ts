@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Locator, Page } from "playwright-core";
 import { findAccessibilityFaults } from "../support/axe.ts";
+import { createSoftwarePasskey } from "../support/software-passkey.ts";
 import { signInByForm, untilTitled } from "./world/forms.ts";
 import { browse } from "./world/open-page.ts";
 import { signIn } from "./world/signed-in.ts";
@@ -168,6 +169,23 @@ test("whoever is made operator has to sign in again, and then finds the operator
     await untilTitled(theirs, "Usage");
     await theirs.getByRole("link", { name: "People" }).click();
     await untilTitled(theirs, "People");
+  });
+});
+
+test("an operator takes a lost passkey from a person", async () => {
+  const email = world.emails.developer;
+  const person = await signIn(world.url, { email, password: PASSWORD });
+  const { options } = await person.call("POST", "/me/passkeys/options");
+  const response = createSoftwarePasskey(world.url).register(options);
+  await person.call("POST", "/me/passkeys", { name: "Lost phone", response });
+  const path = `/console/operator/people?q=${encodeURIComponent(email)}`;
+  await browse(browser, { url: world.url, path, person: world.operator }, async (page) => {
+    await page.getByRole("button", { name: /^Actions of / }).click();
+    await page.getByRole("menuitem", { name: "Ways to sign in" }).click();
+    await page.getByRole("button", { name: "Take away: The passkey Lost phone" }).click();
+    expect(await findAccessibilityFaults(page)).toEqual([]);
+    await page.getByRole("dialog").getByRole("button", { name: "Take away", exact: true }).click();
+    await page.getByText("Nothing beside it.").waitFor();
   });
 });
 
