@@ -1,4 +1,10 @@
-import { type like, or, type SQL, sql } from "drizzle-orm";
+import { type like, or, type SQL, type SQLWrapper, sql } from "drizzle-orm";
+import type { Database } from "../db/database.ts";
+
+/** A member of the JSON object in a column of text, as text. */
+export function memberOf({ dialect }: Pick<Database, "dialect">, column: SQLWrapper, name: string): SQL {
+  return dialect === "sqlite" ? sql`${column} ->> ${name}` : sql`${column}::json ->> ${name}`;
+}
 
 type Columns = readonly Parameters<typeof like>[0][];
 

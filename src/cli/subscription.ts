@@ -40,11 +40,10 @@ export async function runSubscriptionList(
   { all = false }: { readonly all?: boolean },
 ): Promise<CommandResult> {
   const found: Subscription[] = [];
-  for (let after: string | undefined; ; ) {
-    const page = await listSubscriptions(database, { isLive: !all }, { size: PAGE_SIZE, after });
-    found.push(...page);
-    if (page.length < PAGE_SIZE) break;
-    after = page.at(-1)?.id;
+  for (let token: string | null | undefined; token !== null; ) {
+    const page = await listSubscriptions(database, { isLive: !all, size: PAGE_SIZE, token });
+    found.push(...page.items);
+    token = page.next;
   }
   const rows = found.map((each) => [
     each.id,
@@ -70,7 +69,7 @@ export async function runSubscriptionShow(
   { account: named }: OfAccount,
 ): Promise<CommandResult> {
   const account = await requireAccount(database, named);
-  const [latest] = await listSubscriptions(database, { accountId: account.id }, { size: 1 });
+  const [latest] = (await listSubscriptions(database, { accountId: account.id, size: 1 })).items;
   const subscription = (await findLive(database, account.id)) ?? latest;
   if (!subscription) throw new CommandError(`Account ${account.name} has no subscription.`);
   const grants = (await listGrants(database, subscription.id, SHOWN_MAX)).map(printGrant);

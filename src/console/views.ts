@@ -18,6 +18,7 @@ const KEPT = [
   "by",
   "actor",
   "action",
+  "credits",
 ];
 
 type View = Readonly<Record<string, string>>;

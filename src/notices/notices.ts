@@ -1,4 +1,5 @@
 import { and, count, desc, eq, gte, inArray, isNull, lt, lte, sql } from "drizzle-orm";
+import { containsText, memberOf } from "../accounts/contains-text.ts";
 import type { Database } from "../db/database.ts";
 import { firstIdOf } from "../domain/id-time.ts";
 import { GatewayError } from "../errors.ts";
@@ -45,24 +46,43 @@ interface NoticeSelection {
   readonly size: number;
   /** Whether they are of the subjects of limits, or of the wallet, keys, projects and upstreams. Default: of both. */
   readonly ofSubjects?: boolean | undefined;
+  /** Part of the sentence of a notice. */
+  readonly text?: string | undefined;
+  /** Those that no one has read, or whose threshold is crossed now. */
+  readonly state?: "unread" | "crossed" | undefined;
 }
 
-/** Lists the notices of an account, newest first. */
+/** The notices that one page searches. */
+const SEARCHED_MAX = 10_000;
+
+/** Lists the notices of an account, newest first. A page of a search may end unfilled, with a next one. */
 export async function listNotices(
-  { db, tables: { notices } }: Database,
+  database: Database,
   accountId: string,
-  { page, size, ofSubjects }: NoticeSelection,
+  { page, size, ofSubjects, text, state }: NoticeSelection,
 ): Promise<NoticePage> {
-  const isChosen = ofSubjects === undefined ? undefined : eq(notices.ofSubject, ofSubjects);
-  const isOlder = page === undefined ? undefined : lt(notices.id, page);
+  const { db, tables } = database;
+  const { notices } = tables;
+  const { id, readAtMs, endedAtMs } = notices;
+  const isOlder = and(eq(notices.accountId, accountId), page === undefined ? undefined : lt(id, page));
+  const isSearch = text !== undefined || state !== undefined;
+  const searched = db.select({ id }).from(notices).where(isOlder).orderBy(desc(id)).limit(1);
+  const [last] = isSearch ? await searched.offset(SEARCHED_MAX - 1) : [];
+  const conditions = [
+    isOlder,
+    last && gte(id, last.id),
+    ofSubjects === undefined ? undefined : eq(notices.ofSubject, ofSubjects),
+    containsText([memberOf(database, notices.data, "text")], text),
+    state && isNull(state === "unread" ? readAtMs : endedAtMs),
+  ];
   const rows = await db
     .select()
     .from(notices)
-    .where(and(eq(notices.accountId, accountId), isOlder, isChosen))
-    .orderBy(desc(notices.id))
+    .where(and(...conditions))
+    .orderBy(desc(id))
     .limit(size + 1);
   const items = rows.slice(0, size).map(readNotice);
-  return { items, next: rows.length > size ? items.at(-1)?.id : undefined };
+  return { items, next: rows.length > size ? items.at(-1)?.id : last?.id };
 }
 
 /** Counts the notices that no one has marked as read, those of the subjects of limits left out. */

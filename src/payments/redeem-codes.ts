@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, gt, isNotNull, isNull, lt, or } from "drizzle-orm";
+import { and, asc, eq, gt, isNotNull, isNull, or } from "drizzle-orm";
 import { type AuditActor, recordChange } from "../accounts/audit-trail.ts";
 import type { Database, Db, Tables } from "../db/database.ts";
 import type { CreditSource } from "../domain/credit.ts";
@@ -70,24 +70,10 @@ export async function createCodes(
   return issued;
 }
 
-/** Lists codes, newest first, from those older than the code `after`. */
-export async function listCodes(
-  { db, tables: { redeemCodes } }: Database,
-  { size, after }: { readonly size: number; readonly after: string | undefined },
-): Promise<readonly RedeemCode[]> {
-  return db
-    .select()
-    .from(redeemCodes)
-    .where(after === undefined ? undefined : lt(redeemCodes.id, after))
-    .orderBy(desc(redeemCodes.id))
-    .limit(size);
-}
+export type CodeState = "open" | "redeemed" | "expired" | "revoked";
 
 /** What became of a code. A code that was claimed without an account is revoked. */
-export function stateOfCode(
-  { redeemedAtMs, accountId, expiresAtMs }: RedeemCode,
-  nowMs: number,
-): "open" | "redeemed" | "expired" | "revoked" {
+export function stateOfCode({ redeemedAtMs, accountId, expiresAtMs }: RedeemCode, nowMs: number): CodeState {
   if (redeemedAtMs !== null) return accountId === null ? "revoked" : "redeemed";
   return expiresAtMs !== null && expiresAtMs <= nowMs ? "expired" : "open";
 }

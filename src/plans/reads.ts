@@ -1,4 +1,6 @@
-import { and, desc, eq, gt, isNull, lt, or } from "drizzle-orm";
+import { and, desc, eq, gt, isNull, or, sql } from "drizzle-orm";
+import { containsText, memberOf } from "../accounts/contains-text.ts";
+import { orderRows, type RowOrders } from "../accounts/ordered-rows.ts";
 import type { Database, Db } from "../db/database.ts";
 import { type Grant, readGrant, readSubscription, type Subscription } from "./subscription.ts";
 
@@ -37,37 +39,59 @@ export function isLive({ endedAtMs }: Subscription): boolean {
   return endedAtMs === undefined;
 }
 
-interface SubscriptionFilter {
+/** What subscriptions are ordered by; `next` is the next period, or the end. */
+export const SUBSCRIPTION_ORDERS = ["account", "plan", "next"] as const;
+
+interface SubscriptionPage {
   /** Default: every account. */
   readonly accountId?: string | undefined;
   /** Leaves those out that have ended. */
   readonly isLive?: boolean | undefined;
-}
-
-interface PageOf {
+  readonly state?: Subscription["state"] | undefined;
+  /** Part of the name of the account or plan, or of their ids. */
+  readonly text?: string | undefined;
+  /** Default: the newest first. */
+  readonly sort?: string | undefined;
+  readonly token?: string | undefined;
   readonly size: number;
-  /** The id of the last item of the page before. */
-  readonly after?: string | undefined;
 }
 
-/** Lists subscriptions, newest first. */
+/** Lists a page of subscriptions, with the names of their accounts. */
 export async function listSubscriptions(
-  { db, tables: { subscriptions } }: Database,
-  { accountId, isLive }: SubscriptionFilter,
-  { size, after }: PageOf,
-): Promise<readonly Subscription[]> {
+  database: Database,
+  { accountId, isLive, state, text, size, ...page }: SubscriptionPage,
+) {
+  const { db, tables } = database;
+  const { accounts, subscriptions } = tables;
+  const { id, plan, nextAtMs, paidUntilMs, endedAtMs } = subscriptions;
+  const planName = memberOf(database, plan, "name");
+  const nextMs = sql`CASE WHEN ${subscriptions.stripeId} IS NULL THEN ${nextAtMs} ELSE ${paidUntilMs} END`;
+  const orders: Record<(typeof SUBSCRIPTION_ORDERS)[number], RowOrders[string]> = {
+    account: { by: accounts.name, isText: true },
+    plan: { by: planName, isText: true },
+    next: { by: sql`coalesce(${endedAtMs}, ${nextMs})` },
+  };
+  const ordered = orderRows({ orders, id, ...page });
   const conditions = [
     accountId === undefined ? undefined : eq(subscriptions.accountId, accountId),
-    isLive ? isNull(subscriptions.endedAtMs) : undefined,
-    after === undefined ? undefined : lt(subscriptions.id, after),
+    isLive ? isNull(endedAtMs) : undefined,
+    state && eq(subscriptions.state, state),
+    containsText([accounts.name, accounts.id, planName, memberOf(database, plan, "id")], text),
+    ordered.isAfter,
   ];
   const rows = await db
-    .select()
+    .select({ row: subscriptions, accountName: accounts.name, value: ordered.value })
     .from(subscriptions)
+    .leftJoin(accounts, eq(accounts.id, subscriptions.accountId))
     .where(and(...conditions))
-    .orderBy(desc(subscriptions.id))
-    .limit(size);
-  return rows.map(readSubscription);
+    .orderBy(ordered.orderBy)
+    .limit(size + 1);
+  const names = new Map(rows.map(({ row, accountName }) => [row.id, accountName]));
+  const { items, next } = ordered.pageOf(rows, size);
+  return {
+    items: items.map((row) => ({ ...readSubscription(row), accountName: names.get(row.id) ?? null })),
+    next,
+  };
 }
 
 /** Lists the newest credits of a subscription, newest first. */

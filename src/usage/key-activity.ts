@@ -77,6 +77,29 @@ async function readSpent(
   return new Map(rows.map(({ group, captured, refunded }) => [String(group.key), captured - refunded]));
 }
 
+/** The rows of one query: a cut leaves those out that cost least. */
+const ROWS_MAX = 10_000;
+
+/**
+ * Reads when keys of an account were last used in 30 days, in Unix milliseconds by key: to the hour within the last day,
+ * to the UTC day before.
+ */
+export async function readLastUse(
+  { ledger, now }: { readonly ledger: Pick<Ledger, "usage">; readonly now: () => number },
+  walletId: string,
+): Promise<ReadonlyMap<string, bigint>> {
+  const nowMs = now();
+  const read = (by: "day" | "hour", fromMs: number) =>
+    ledger.usage({ walletId, fromMs, groupBy: ["key", by], dearestMax: ROWS_MAX });
+  const reports = await Promise.all([read("day", thirtyDaysFrom(nowMs)), read("hour", nowMs - DAY_MS)]);
+  const latest = new Map<string, bigint>();
+  for (const { group } of reports.flatMap(({ rows }) => rows)) {
+    const atMs = BigInt(group.hour ?? group.day ?? 0);
+    if (atMs > (latest.get(String(group.key)) ?? 0n)) latest.set(String(group.key), atMs);
+  }
+  return latest;
+}
+
 /** Usage by key and day: of all time, or of 30 days where that is more than one query may return. */
 async function readDays(
   { ledger, now }: Parts,

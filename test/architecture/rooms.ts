@@ -220,6 +220,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     imports: [
       "accounts/accounts.ts",
       "accounts/audit-trail.ts",
+      "accounts/contains-text.ts",
+      "accounts/ordered-rows.ts",
       "accounts/spending-limits.ts",
       "db",
       "domain",
@@ -240,8 +242,11 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     imports: [
       "accounts/accounts.ts",
       "accounts/audit-trail.ts",
+      "accounts/contains-text.ts",
       "accounts/find-items.ts",
+      "accounts/ordered-rows.ts",
       "accounts/projects.ts",
+      "accounts/ranked-page.ts",
       "accounts/suspension.ts",
       "db",
       "delivery/mail/mails.ts",

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { printChange, printShare } from "../../src/console/pages/usage/compare.ts";
+import { printChange, printShare } from "../../src/console/compare.ts";
 import { RANGES, type RangeName } from "../../src/console/ranges.ts";
 import { resolveUsage, unitsOf } from "../../src/console/usage-view.ts";
 import { readView } from "../../src/usage/view.ts";

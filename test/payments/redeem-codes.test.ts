@@ -2,9 +2,9 @@ import { beforeEach, describe, expect, test } from "bun:test";
 import type { AuditActor } from "../../src/accounts/audit-trail.ts";
 import { LedgerError } from "../../src/ledger/ledger.ts";
 import type { PaymentParts } from "../../src/payments/bookings.ts";
+import { listCodes } from "../../src/payments/code-list.ts";
 import {
   createCodes,
-  listCodes,
   type NewCodes,
   redeemCode,
   revokeCode,
@@ -110,7 +110,7 @@ describe.each(DIALECTS)("redeem codes in %s", (dialect) => {
     await redeem(used);
     const expired = await newCode({ expiresAtMs: storage.clock.nowMs + 1_000 });
     const revoked = await newCode();
-    const [row] = await listCodes(storage.database, { size: 1, after: undefined });
+    const [row] = (await listCodes(storage.database, { size: 1, nowMs: 0 })).items;
     await revokeCode(storage, OPERATOR, row?.id ?? "");
     storage.clock.nowMs += 1_000;
     for (const text of [used, expired, revoked, "00000-00000-00000-00000", "", "x", "\u0000", "%"]) {
@@ -164,7 +164,7 @@ describe.each(DIALECTS)("redeem codes in %s", (dialect) => {
       await expect(redeem(code, accountId, withLedger(false))).rejects.toMatchObject({ code: "unavailable" });
     }
     const { redeemCodes } = database.tables;
-    const [row] = await listCodes(database, { size: 1, after: undefined });
+    const [row] = (await listCodes(database, { size: 1, nowMs: 0 })).items;
     const { eq } = await import("drizzle-orm");
     await database.transact((tx) =>
       tx
@@ -181,7 +181,7 @@ describe.each(DIALECTS)("redeem codes in %s", (dialect) => {
   test("a used code cannot be revoked, and a revoked code not redeemed", async () => {
     const code = await newCode();
     await redeem(code);
-    const [row] = await listCodes(storage.database, { size: 1, after: undefined });
+    const [row] = (await listCodes(storage.database, { size: 1, nowMs: 0 })).items;
     await expect(revokeCode(storage, OPERATOR, row?.id ?? "")).rejects.toMatchObject({ kind: "conflict" });
     await expect(revokeCode(storage, OPERATOR, "nothing")).rejects.toMatchObject(refused);
   });
@@ -189,7 +189,7 @@ describe.each(DIALECTS)("redeem codes in %s", (dialect) => {
   test("a redemption and a revocation at once have one winner", async () => {
     for (let round = 0; round < 10; round += 1) {
       const code = await newCode();
-      const [row] = await listCodes(storage.database, { size: 1, after: undefined });
+      const [row] = (await listCodes(storage.database, { size: 1, nowMs: 0 })).items;
       const before = await postedOf();
       const [redeemed, revoked] = await Promise.allSettled([
         redeem(code),
@@ -205,11 +205,11 @@ describe.each(DIALECTS)("redeem codes in %s", (dialect) => {
       storage.clock.nowMs += 1;
       await newCode(made === 0 ? { expiresAtMs: storage.clock.nowMs + 10 } : {});
     }
-    const all = await listCodes(storage.database, { size: 10, after: undefined });
+    const { items: all } = await listCodes(storage.database, { size: 10, nowMs: 0 });
     expect(all.map(({ createdAtMs }) => createdAtMs)).toEqual(
       all.map(({ createdAtMs }) => createdAtMs).sort((a, b) => b - a),
     );
-    const rest = await listCodes(storage.database, { size: 10, after: all[1]?.id });
+    const { items: rest } = await listCodes(storage.database, { size: 10, token: all[1]?.id, nowMs: 0 });
     expect(rest.map(({ id }) => id)).toEqual(all.slice(2).map(({ id }) => id));
     const states = all.map((code) => stateOfCode(code, storage.clock.nowMs + 60_000));
     expect(states).toEqual(["open", "open", "open", "open", "expired"]);
@@ -229,7 +229,7 @@ describe.each(DIALECTS)("redeem codes in %s", (dialect) => {
   test("creation, redemption and revocation are in the audit trail", async () => {
     await redeem(await newCode());
     await newCode();
-    const [row] = await listCodes(storage.database, { size: 1, after: undefined });
+    const [row] = (await listCodes(storage.database, { size: 1, nowMs: 0 })).items;
     await revokeCode(storage, OPERATOR, row?.id ?? "");
     const { db, tables } = storage.database;
     const entries = await db.select().from(tables.auditEntries);
@@ -248,6 +248,6 @@ describe.each(DIALECTS)("redeem codes in %s", (dialect) => {
       throw new Error("refused");
     });
     await expect(creating).rejects.toThrow("refused");
-    expect(await listCodes(storage.database, { size: 10, after: undefined })).toEqual([]);
+    expect((await listCodes(storage.database, { size: 10, nowMs: 0 })).items).toEqual([]);
   });
 });

@@ -175,13 +175,14 @@ describe.each(DIALECTS)("subscriptions in %s", (dialect) => {
     await expect(previewSubscribe(storage, { accountId, plan: PRO })).rejects.toMatchObject({
       kind: "conflict",
     });
-    const [live] = await listSubscriptions(storage.database, { accountId, isLive: true }, { size: 10 });
+    const { items } = await listSubscriptions(storage.database, { accountId, isLive: true, size: 10 });
+    const [live] = items;
     await command(storage, OPERATOR, {
       subscriptionId: live?.id ?? "",
       command: { kind: "cancel", when: "now" },
     });
     await begin();
-    expect(await listSubscriptions(storage.database, { accountId }, { size: 10 })).toHaveLength(2);
+    expect((await listSubscriptions(storage.database, { accountId, size: 10 })).items).toHaveLength(2);
   });
 
   test("an account that nobody has, and a zone that is none, are refused", async () => {

@@ -87,7 +87,8 @@ export class Gateways implements Desk {
     const { declined } = answer;
     if (act.kind === "subscribe" && declined === "conflict") {
       const { accountId } = act;
-      const [live] = await listSubscriptions(database, { accountId, isLive: true }, { size: 1 });
+      const { items } = await listSubscriptions(database, { accountId, isLive: true, size: 1 });
+      const [live] = items;
       return live ? { id: live.id } : answer;
     }
     if (act.kind === "command" && declined === "conflict") {

@@ -24,29 +24,29 @@ export interface KeyListPage {
   readonly nowMs: number;
 }
 
-/** What keys are ordered by: the name, or what each has spent. */
-export const KEY_ORDERS = ["name", "spent"] as const;
+/** What keys are ordered by: the name, what each has spent, or when it was last used. */
+export const KEY_ORDERS = ["name", "spent", "used"] as const;
 type KeyOrder = (typeof KEY_ORDERS)[number];
 
 interface RankedKeyPage extends Omit<KeyListPage, "size"> {
   readonly order: ListOrder<KeyOrder>;
   readonly size: number;
-  /** What each key has spent, by its id; read for that order alone. */
-  readonly readSpent: () => Promise<ReadonlyMap<string, bigint>>;
+  /** What keys are ordered by beside the name, by their ids. */
+  readonly readFigures: () => Promise<ReadonlyMap<string, bigint>>;
 }
 
-/** Lists a page of the keys of an account by name or by what they spent. An account has some hundred keys. */
+/** Lists a page of the keys of an account by name or by a figure. An account has some hundred keys. */
 export async function listKeysBy(
   database: Database,
-  { order: { by, isDescending }, token, size, readSpent, ...wanted }: RankedKeyPage,
+  { order: { by, isDescending }, token, size, readFigures, ...wanted }: RankedKeyPage,
 ): Promise<{ readonly items: readonly ApiKey[]; readonly next: string | null }> {
-  const [{ items }, spent] = await Promise.all([
+  const [{ items }, figures] = await Promise.all([
     listKeyPage(database, wanted),
-    by === "spent" ? readSpent() : undefined,
+    by === "name" ? undefined : readFigures(),
   ]);
   const ranked = items.map(({ id, name }) => ({
     id,
-    value: spent ? (spent.get(id) ?? 0n) : name.toLowerCase(),
+    value: figures ? (figures.get(id) ?? 0n) : name.toLowerCase(),
   }));
   const { ids, next } = pageRanked(ranked, { isDescending, token, size });
   return { items: inOrder(ids, items), next };

@@ -1,9 +1,9 @@
-import { and, asc, count, eq, gt, inArray } from "drizzle-orm";
+import { and, count, eq, inArray } from "drizzle-orm";
 import type { Database, DatabaseParts, Db, Tables } from "../../db/database.ts";
 import { GatewayError } from "../../errors.ts";
 import { type AuditActor, recordChange } from "../audit-trail.ts";
 import { containsText } from "../contains-text.ts";
-import { inOrder, pageRanked } from "../ranked-page.ts";
+import { orderRows } from "../ordered-rows.ts";
 import { endRightsOfOperator } from "./left-rights.ts";
 import { lastSeen } from "./members.ts";
 import { deleteSessions } from "./sessions.ts";
@@ -24,58 +24,32 @@ export interface ListedPerson {
 export interface DirectoryPage {
   /** Part of a name or an e-mail, in any case. */
   readonly text?: string | undefined;
-  /** The id of the last item of the previous page. */
-  readonly after?: string | undefined;
-  readonly size: number;
-}
-
-export interface NamedPage {
-  readonly text?: string | undefined;
-  readonly isDescending: boolean;
-  /** The id of the last person of the page before. */
+  /** Default: by id, which is the order of their sign-up. */
+  readonly sort?: string | undefined;
   readonly token?: string | undefined;
   readonly size: number;
 }
 
-/** Lists people by name. */
-export async function listPeopleByName(
+/** What people are ordered by. */
+export const PEOPLE_ORDERS = ["name"] as const;
+
+/** Lists people. */
+export async function listPeople(
   database: Database,
-  { text, ...page }: NamedPage,
+  { text, sort, token, size }: DirectoryPage,
 ): Promise<{ readonly items: readonly ListedPerson[]; readonly next: string | null }> {
   const { db, tables } = database;
   const { people } = tables;
-  const named = await db
-    .select({ id: people.id, name: people.name })
-    .from(people)
-    .where(containsText([people.name, people.email], text));
-  const ranked = named.map(({ id, name }) => ({ id, value: name.toLowerCase() }));
-  const { ids, next } = pageRanked(ranked, { token: undefined, ...page });
+  const orders = { name: { by: people.name, isText: true } } as const;
+  const ordered = orderRows({ orders, id: people.id, sort, isOldestFirst: true, token });
   const rows = await db
-    .select()
+    .select({ row: people, value: ordered.value })
     .from(people)
-    .where(inArray(people.id, [...ids]));
-  return { items: await describePeople(database, inOrder(ids, rows)), next };
-}
-
-/** Lists people by id, which is the order of their sign-up. */
-export async function listPeople(
-  database: Database,
-  { text, after, size }: DirectoryPage,
-): Promise<readonly ListedPerson[]> {
-  const { db, tables } = database;
-  const { people } = tables;
-  const rows = await db
-    .select()
-    .from(people)
-    .where(
-      and(
-        containsText([people.name, people.email], text),
-        after === undefined ? undefined : gt(people.id, after),
-      ),
-    )
-    .orderBy(asc(people.id))
-    .limit(size);
-  return describePeople(database, rows);
+    .where(and(containsText([people.name, people.email], text), ordered.isAfter))
+    .orderBy(ordered.orderBy)
+    .limit(size + 1);
+  const { items, next } = ordered.pageOf(rows, size);
+  return { items: await describePeople(database, items), next };
 }
 
 async function describePeople(

@@ -27,6 +27,8 @@ export interface Column<Row> {
   readonly sorted?: "ascending" | "descending" | undefined;
   /** Asks for the next order. */
   readonly onSort?: () => void;
+  /** The order of the first press. Default: the largest number first, texts by the alphabet. */
+  readonly first?: "ascending" | "descending";
   /** What `ListTable` orders the rows by; "server" where the server does, by the id of the column. */
   readonly order?: "server" | ((row: Row) => string | number | bigint | null | undefined);
 }

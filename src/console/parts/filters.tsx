@@ -46,6 +46,28 @@ export function Select<Value extends string>({ label, value, options, onChange }
   );
 }
 
+interface ChoiceProps {
+  readonly label: string;
+  /** The filter's name in the URL. */
+  readonly name: string;
+  /** What is shown without the filter. */
+  readonly usual: string;
+  readonly options: readonly string[];
+}
+
+/** A filter of few values, which the URL holds under its name. */
+export function Choice({ label, name, usual, options }: ChoiceProps) {
+  const search: Readonly<Record<string, unknown>> = useSearch({ strict: false });
+  const navigate = useNavigate();
+  const chosen = options.find((option) => option === search[name]) ?? "";
+  const choose = (value: string) =>
+    void navigate({ to: ".", search: withSearch({ [name]: value || undefined, page: undefined }) });
+  const texts = options.map((value) => ({ value, text: value }));
+  return (
+    <Select label={label} value={chosen} options={[{ value: "", text: usual }, ...texts]} onChange={choose} />
+  );
+}
+
 interface SearchFieldProps {
   /** The filter's name in the URL. */
   readonly name: string;

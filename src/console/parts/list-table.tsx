@@ -61,15 +61,22 @@ export function ViewLink() {
   return <Copy icon="link" text={() => location.href} label="Copy the link to this view" />;
 }
 
-function NoMatch() {
+interface NoMatchProps {
+  /** Names of filters that are cleared with the search. */
+  readonly filters?: readonly string[];
+}
+
+/** Stands where rows would be when a search or filters exclude all of them. */
+export function NoMatch({ filters = [] }: NoMatchProps) {
   const navigate = useNavigate();
+  const cleared = Object.fromEntries([...filters, "q", "page"].map((name) => [name, undefined]));
   return (
     <Empty
       icon="search"
       title="Nothing matches"
       actions={
-        <Button onClick={() => void navigate({ to: ".", search: withSearch({ q: undefined }) })}>
-          Clear the search
+        <Button onClick={() => void navigate({ to: ".", search: withSearch(cleared) })}>
+          {filters.length > 0 ? "Clear the filters" : "Clear the search"}
         </Button>
       }
     />
@@ -126,7 +133,8 @@ function withOrder<Row>(column: Column<Row>, { order, setSort, sample }: Orderin
   };
 }
 
-function isLargestFirst<Row>({ order, align }: Column<Row>, sample: Row | undefined): boolean {
+function isLargestFirst<Row>({ first, order, align }: Column<Row>, sample: Row | undefined): boolean {
+  if (first) return first === "descending";
   if (typeof order !== "function" || sample === undefined) return align === "end";
   const value = order(sample);
   return align === "end" || typeof value === "number" || typeof value === "bigint";

@@ -22,17 +22,26 @@ export const rulesQuery = (account: string) =>
 /** Whose notices a list has: those of the account and its keys, or those of single end users, members and runs. */
 export type NoticesOf = "account" | "subjects";
 
+/** The notices that no one has read, or whose threshold is crossed now. */
+export const NOTICE_STATES = ["unread", "crossed"] as const;
+
+interface NoticesSearch {
+  readonly q?: string;
+  readonly state?: string;
+  readonly page?: string;
+}
+
 /** A page of notices, newest first. */
-export const noticesQuery = (account: string, of: NoticesOf, page: string | undefined) =>
-  queryOptions({
-    queryKey: ["account", account, "notices", "list", of, page],
-    queryFn: () =>
-      call(() =>
-        api.accounts({ account }).notices.get({ query: page === undefined ? { of } : { of, page } }),
-      ),
+export const noticesQuery = (account: string, of: NoticesOf, { q, state: named, page }: NoticesSearch) => {
+  const state = NOTICE_STATES.find((each) => each === named);
+  const query = { of, ...(q && { q }), ...(state && { state }), ...(page && { page }) };
+  return queryOptions({
+    queryKey: ["account", account, "notices", "list", query],
+    queryFn: () => call(() => api.accounts({ account }).notices.get({ query })),
     placeholderData: keepPreviousData,
     refetchInterval: REFRESH_MS,
   });
+};
 
 /** The mails and webhook calls of a rule; read every 3 s while one of them waits. */
 export const deliveriesQuery = (account: string, rule: string) =>

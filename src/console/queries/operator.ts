@@ -3,12 +3,13 @@ import { api, call } from "../api.ts";
 import type { DataOf, ItemOf } from "../query.ts";
 import type { TrailQuery } from "./account.ts";
 
-/** A list of accounts or people, as the URL holds it. */
+/** A list of operators, as the URL holds it. */
 export interface ListSearch {
   readonly q?: string;
   readonly page?: string;
   /** "name", "-spent" */
   readonly sort?: string;
+  readonly state?: string;
 }
 
 export type ListedAccount = ItemOf<typeof accountsQuery>;
@@ -50,12 +51,17 @@ export const personWaysQuery = (person: string) =>
     queryFn: () => call(() => api.operator.people({ person })["sign-in-ways"].get()),
   });
 
-export const codesQuery = (page: string | undefined) =>
-  queryOptions({
-    queryKey: [...CODES_KEY, page],
-    queryFn: () => call(() => api.operator.codes.get({ query: page === undefined ? {} : { page } })),
+export const CODE_STATES = ["open", "redeemed", "expired", "revoked"] as const;
+
+export const codesQuery = ({ state: named, ...search }: ListSearch) => {
+  const state = CODE_STATES.find((each) => each === named);
+  const query = { ...search, ...(state && { state }) };
+  return queryOptions({
+    queryKey: [...CODES_KEY, query],
+    queryFn: () => call(() => api.operator.codes.get({ query })),
     placeholderData: keepPreviousData,
   });
+};
 
 /** The state of the gateway, asked for every 5 s while it is looked at. */
 export const healthQuery = () =>

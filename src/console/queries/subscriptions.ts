@@ -1,14 +1,18 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { api, call } from "../api.ts";
 import type { ItemOf } from "../query.ts";
+import type { ListSearch } from "./operator.ts";
 
 export type Subscription = ItemOf<typeof subscriptionsQuery>;
 
 export const SUBSCRIPTIONS_KEY = ["operator", "subscriptions"];
 
+export const SUBSCRIPTION_STATES = ["active", "paused", "ended"] as const;
+
 /** Subscriptions as the URL selects them: by default those that have not ended. */
-export const subscriptionsQuery = ({ state, page }: { readonly state?: string; readonly page?: string }) => {
-  const query = { live: state !== "all", ...(page && { page }) };
+export const subscriptionsQuery = ({ state: named, ...search }: ListSearch) => {
+  const state = SUBSCRIPTION_STATES.find((each) => each === named);
+  const query = { ...search, ...(state ? { state } : { live: named !== "all" }) };
   return queryOptions({
     queryKey: [...SUBSCRIPTIONS_KEY, query],
     queryFn: () => call(() => api.operator.subscriptions.get({ query })),

@@ -30,6 +30,8 @@ export function isTransferKind(text: string | undefined): text is TransferKind {
 /** Where the wallet's page is: a tab and a page of its rows. */
 export interface WalletSearch extends RangeSearch {
   readonly page?: string;
+  readonly q?: string;
+  readonly sort?: string;
   readonly kind?: string;
   /** "all", also those of which nothing is left. */
   readonly credits?: string;
@@ -57,10 +59,14 @@ export const transfersQuery = (account: string, search: WalletSearch) => {
   });
 };
 
+/** The orders of credits, beside those of other tabs that the URL may have. */
+const CREDIT_SORT = /^-?(left|amount|expired|ends|created)$/;
+
 /** Named below the wallet, so that a top-up renews it. */
-export const creditsQuery = (account: string, { page, credits }: WalletSearch) => {
+export const creditsQuery = (account: string, { page, credits, q, sort }: WalletSearch) => {
   const isAll = credits === "all";
-  const query = { size: isAll ? PAGE_SIZE : LIVE_MAX, live: !isAll, ...(page && { page }) };
+  const chosen = { ...(page && { page }), ...(q && { q }), ...(sort && CREDIT_SORT.test(sort) && { sort }) };
+  const query = { size: isAll ? PAGE_SIZE : LIVE_MAX, live: !isAll, ...chosen };
   return queryOptions({
     queryKey: ["account", account, "wallet", "credits", query],
     queryFn: () => call(() => walletOf(account).credits.get({ query })),

@@ -104,7 +104,7 @@ export const operatorPages = [
   createRoute({
     getParentRoute: () => operator,
     path: "/codes",
-    validateSearch: filters("page"),
+    validateSearch: filters("q", "sort", "state", "page"),
     component: lazyPart(() => import("../pages/operator/codes-page.tsx"), "OperatorCodesPage"),
   }),
   createRoute({
@@ -116,7 +116,7 @@ export const operatorPages = [
   createRoute({
     getParentRoute: () => operator,
     path: "/subscriptions",
-    validateSearch: filters("state", "page"),
+    validateSearch: filters("q", "sort", "state", "page"),
     component: lazyPart(() => import("../pages/operator/subscriptions-page.tsx"), "SubscriptionsPage"),
   }),
   createRoute({

@@ -115,7 +115,7 @@ export const moneyPages = [
   createRoute({
     getParentRoute: () => account,
     path: "/wallet",
-    validateSearch: rangeAnd("tab", "page", "kind", "credits", "checkout", "topup", "plan"),
+    validateSearch: rangeAnd("q", "sort", "tab", "page", "kind", "credits", "checkout", "topup", "plan"),
     component: lazyPart(() => import("../pages/wallet/wallet-page.tsx"), "WalletPage"),
   }),
   createRoute({
@@ -127,7 +127,7 @@ export const moneyPages = [
   createRoute({
     getParentRoute: () => account,
     path: "/notices",
-    validateSearch: filters("tab", "page"),
+    validateSearch: filters("q", "tab", "state", "page"),
     component: lazyPart(() => import("../pages/notices/notices-page.tsx"), "NoticesPage"),
   }),
 ];

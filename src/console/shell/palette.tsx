@@ -147,12 +147,14 @@ const NO_KEYS: readonly NamedKey[] = [];
 
 function useActions(): readonly Hit[] {
   const account = useAccountInView();
-  const { accounts } = useMe();
+  const { accounts, person } = useMe();
   const { mutate: signOut } = useSignOut();
   const may = (need: AccountNeed) => account !== undefined && mayAs(account.role, need);
-  // A developer changes the keys that they made, which their list names; owners change all of them.
-  const maySetLimits = may("projects.write");
+  // A developer changes the keys that they made, an owner all of them.
+  const maySetLimits = may("keys.create");
   const { data } = useQuery({ ...keyNamesQuery(account?.id ?? ""), enabled: maySetLimits });
-  const keys = data?.items.filter(({ state }) => state === "active") ?? NO_KEYS;
-  return listActions({ account, may, accounts, keys: maySetLimits ? keys : NO_KEYS, applyTheme, signOut });
+  const isOwn = ({ created_by }: NamedKey) => may("projects.write") || created_by?.id === person.id;
+  const active = data?.items.filter((key) => key.state === "active" && isOwn(key));
+  const keys = (maySetLimits && active) || NO_KEYS;
+  return listActions({ account, may, accounts, keys, applyTheme, signOut });
 }

@@ -38,7 +38,7 @@ export function pageOf<Item extends TSchema>(item: Item) {
 
 /** The query of a list: the token of a page, and how many items it may have. */
 export const pageQuery = t.Object({
-  page: t.Optional(t.String({ maxLength: 512 })),
+  page: t.Optional(t.String({ maxLength: 1_000 })),
   size: t.Optional(t.Integer({ minimum: 1, maximum: 200 })),
 });
 
@@ -46,6 +46,14 @@ export const pageQuery = t.Object({
 export function sortOf(...names: readonly string[]) {
   const orders = names.map((name) => `${name}, -${name}`).join(", ");
   return t.Optional(t.String({ maxLength: 32, description: `Order: ${orders}` }));
+}
+
+/** The query of a list that is searched and ordered. */
+export function listQuery(...orders: readonly string[]) {
+  return t.Composite([
+    pageQuery,
+    t.Object({ q: t.Optional(t.String({ maxLength: 254 })), sort: sortOf(...orders) }),
+  ]);
 }
 
 /** The envelope of every error. `code` is one of the error contract. */

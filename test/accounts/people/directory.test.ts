@@ -22,14 +22,17 @@ describe.each(DIALECTS)("people and operators in %s", (dialect) => {
       await addPerson(storage.database, { email });
     }
     const find = async (text: string) =>
-      (await listPeople(storage.database, { text, size: 9 })).map(({ email }) => email);
+      (await listPeople(storage.database, { text, size: 9 })).items.map(({ email }) => email);
     expect(await find("ACME")).toEqual(["ada@acme.example", "bob@acme.example"]);
     expect(await find("0%@")).toEqual(["100%@x.example"]);
     expect(await find("_")).toEqual([]);
     await addPerson(storage.database, { email: "Ünal@x.example" });
     expect(await find("ÜNAL")).toEqual(["Ünal@x.example"]);
-    const [first] = await listPeople(storage.database, { size: 1 });
-    const rest = await listPeople(storage.database, { size: 9, after: first?.id });
+    const {
+      items: [first],
+      next,
+    } = await listPeople(storage.database, { size: 1 });
+    const { items: rest } = await listPeople(storage.database, { size: 9, token: next ?? undefined });
     expect(rest).toHaveLength(4);
     expect(first).toMatchObject({ email: "op@example.com", sessions: 1, accounts: 0 });
   });
@@ -43,7 +46,7 @@ describe.each(DIALECTS)("people and operators in %s", (dialect) => {
     });
     const ended = await Promise.allSettled([demote(operator, other), demote(other, operator)]);
     expect(ended.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
-    const people = await listPeople(storage.database, { size: 9 });
+    const { items: people } = await listPeople(storage.database, { size: 9 });
     expect(people.filter(({ isOperator }) => isOperator)).toHaveLength(1);
   });
 

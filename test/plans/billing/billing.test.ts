@@ -260,7 +260,7 @@ describe.each(DIALECTS)("a plan that is sold through Stripe in %s", (dialect) =>
     await expect(order()).rejects.toMatchObject({ kind: "conflict" });
     expect([await toppedUp(), (await live()).stripeId]).toEqual(["40.00", one?.id]);
     expect([one?.status, other?.status]).toEqual(["active", "canceled"]);
-    const all = await listSubscriptions(storage.database, { accountId }, { size: 9 });
+    const { items: all } = await listSubscriptions(storage.database, { accountId, size: 9 });
     expect(all.map(({ state }) => state).toSorted()).toEqual(["active", "ended"]);
   });
 

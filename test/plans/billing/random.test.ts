@@ -158,7 +158,7 @@ describe("events that come twice, late, in any order or not at all", () => {
       expect(booked.toSorted(byId)).toEqual(expected.map((each) => [...each]).toSorted(byId));
       expect(expected.length).toBeGreaterThan(5);
 
-      const ours = await listSubscriptions(storage.database, { accountId }, { size: 1_000 });
+      const { items: ours } = await listSubscriptions(storage.database, { accountId, size: 1_000 });
       const byStripe = new Map(ours.map((each) => [each.stripeId, each]));
       for (const there of billing.subscriptions.values()) {
         const here = byStripe.get(there.id) ?? expect.unreachable();

@@ -44,6 +44,8 @@ const COLUMNS: readonly Column<ListedKey>[] = [
   },
   {
     id: "used",
+    order: "server",
+    first: "descending",
     header: "Last used",
     isNarrow: true,
     cell: ({ last_used_at }) => (last_used_at ? <Time at={last_used_at} as="relative" /> : "never"),

@@ -2,8 +2,9 @@ import { useNavigate } from "@tanstack/react-router";
 import { formatCompact, formatCount, formatMs, formatPercent, localise } from "../../format.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { ButtonLink } from "../../parts/button.tsx";
-import { type Column, DataTable } from "../../parts/data-table.tsx";
+import type { Column } from "../../parts/data-table.tsx";
 import { SearchField, Select } from "../../parts/filters.tsx";
+import { ListTable } from "../../parts/list-table.tsx";
 import { type Asked, Empty } from "../../parts/loaded.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import stack from "../../parts/stack.module.css";
@@ -15,7 +16,7 @@ import styles from "./models.module.css";
 
 interface CatalogProps {
   readonly account: string;
-  readonly search: { readonly q?: string; readonly can?: string; readonly sort?: string };
+  readonly search: { readonly q?: string; readonly can?: string };
   readonly query: Asked<{ readonly items: readonly ModelRow[] }>;
 }
 
@@ -30,25 +31,27 @@ export function Catalog({ account, search, query }: CatalogProps) {
   const isFiltered = search.q !== undefined || search.can !== undefined;
   return (
     <>
-      <div className={stack.filters}>
-        <SearchField name="q" value={search.q} label="Name of a model" />
-        {options.length > 0 && (
-          <Select
-            label="Can"
-            value={search.can ?? ""}
-            options={[
-              { value: "", text: "anything" },
-              ...options.map(({ id, text }) => ({ value: id, text })),
-            ]}
-            onChange={(can) => set({ can: can || undefined })}
-          />
-        )}
-      </div>
       <Panel isFlush>
-        <DataTable
+        <ListTable
+          filters={
+            <>
+              <SearchField name="q" value={search.q} label="Name of a model" />
+              {options.length > 0 && (
+                <Select
+                  label="Can"
+                  value={search.can ?? ""}
+                  options={[
+                    { value: "", text: "anything" },
+                    ...options.map(({ id, text }) => ({ value: id, text })),
+                  ]}
+                  onChange={(can) => set({ can: can || undefined })}
+                />
+              )}
+            </>
+          }
           caption="Models with context, prices, speed and success"
-          columns={columnsOf({ account, mayPlay, sort: search.sort, onSort: (sort) => set({ sort }) })}
-          rows={query.data && sortModels(models.filter(matches(search)), search.sort)}
+          columns={columnsOf({ account, mayPlay })}
+          rows={query.data && models.filter(matches(search))}
           rowKey={({ id }) => id}
           rowLink={({ id }) => ({ to: "/accounts/$account/models/$model", params: { account, model: id } })}
           empty={<Empty icon="model" title={isFiltered ? "No model matches" : "No model yet"} />}
@@ -77,41 +80,12 @@ function matches({ q = "", can }: CatalogProps["search"]) {
     (can === undefined || abilitiesOf(model).some(({ id }) => id === can));
 }
 
-/** What the table can be sorted by; models without the figure come last. */
-const SORTS: Readonly<Record<string, (model: ModelRow) => number | undefined>> = {
-  context: ({ context_window }) => -context_window,
-  input: ({ price, unit_price }) => (unit_price ? undefined : Number(price.input)),
-  output: (model) => (isChat(model) ? Number(model.price.output) : undefined),
-  first: ({ day }) => day?.first_output?.p50,
-  success: ({ day }) => (day ? -day.success : undefined),
-};
-
-function sortModels(models: readonly ModelRow[], sort: string | undefined): readonly ModelRow[] {
-  const figureOf = sort === undefined ? undefined : SORTS[sort];
-  if (!figureOf) return models;
-  return models.toSorted(
-    (one, other) => (figureOf(one) ?? Number.MAX_VALUE) - (figureOf(other) ?? Number.MAX_VALUE),
-  );
-}
-
 interface ColumnParts {
   readonly account: string;
   readonly mayPlay: boolean;
-  readonly sort: string | undefined;
-  readonly onSort: (sort: string | undefined) => void;
 }
 
-function columnsOf({ account, mayPlay, sort, onSort }: ColumnParts): readonly Column<ModelRow>[] {
-  const figure = (
-    id: string,
-    header: string,
-    cell: Column<ModelRow>["cell"],
-    order: "ascending" | "descending" = "ascending",
-  ): Column<ModelRow> => ({
-    ...{ id, header, cell, align: "end" },
-    sorted: sort === id ? order : undefined,
-    onSort: () => onSort(sort === id ? undefined : id),
-  });
+function columnsOf({ account, mayPlay }: ColumnParts): readonly Column<ModelRow>[] {
   const tryIt: Column<ModelRow> = {
     id: "try",
     header: "",
@@ -129,23 +103,53 @@ function columnsOf({ account, mayPlay, sort, onSort }: ColumnParts): readonly Co
         </ButtonLink>
       ),
   };
-  return [
-    { id: "model", header: "Model", cell: (model) => <Named model={model} /> },
-    figure(
-      "context",
-      "Context",
-      ({ context_window }) => (
-        <span title={formatCount(context_window)}>{formatCompact(context_window)}</span>
-      ),
-      "descending",
-    ),
-    figure("input", "Input", (model) => printInput(model)),
-    figure("output", "Output", (model) => (isChat(model) ? localise(`$${model.price.output}`) : "–")),
-    figure("first", "First output", ({ day }) => formatMs(day?.first_output?.p50 ?? null)),
-    figure("success", "Success", ({ day }) => (day ? formatPercent(day.success) : "–"), "descending"),
-    ...(mayPlay ? [tryIt] : []),
-  ];
+  return [...COLUMNS, ...(mayPlay ? [tryIt] : [])];
 }
+
+/** Models without a figure come last. */
+const COLUMNS: readonly Column<ModelRow>[] = [
+  { id: "model", order: ({ id }) => id, header: "Model", cell: (model) => <Named model={model} /> },
+  {
+    id: "context",
+    order: ({ context_window }) => context_window,
+    header: "Context",
+    align: "end",
+    cell: ({ context_window }) => (
+      <span title={formatCount(context_window)}>{formatCompact(context_window)}</span>
+    ),
+  },
+  {
+    id: "input",
+    order: ({ price, unit_price }) => (unit_price ? undefined : Number(price.input)),
+    first: "ascending",
+    header: "Input",
+    align: "end",
+    cell: (model) => printInput(model),
+  },
+  {
+    id: "output",
+    order: (model) => (isChat(model) ? Number(model.price.output) : undefined),
+    first: "ascending",
+    header: "Output",
+    align: "end",
+    cell: (model) => (isChat(model) ? localise(`$${model.price.output}`) : "–"),
+  },
+  {
+    id: "first",
+    order: ({ day }) => day?.first_output?.p50,
+    first: "ascending",
+    header: "First output",
+    align: "end",
+    cell: ({ day }) => formatMs(day?.first_output?.p50 ?? null),
+  },
+  {
+    id: "success",
+    order: ({ day }) => day?.success,
+    header: "Success",
+    align: "end",
+    cell: ({ day }) => (day ? formatPercent(day.success) : "–"),
+  },
+];
 
 function Named({ model }: { readonly model: ModelRow }) {
   const abilities = abilitiesOf(model);

@@ -2,16 +2,16 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 import { api, call } from "../../api.ts";
-import { formatCount, formatPercent, readUsd } from "../../format.ts";
-import { type Column, DataTable } from "../../parts/data-table.tsx";
+import { printUsdChange } from "../../compare.ts";
 import { Select } from "../../parts/filters.tsx";
+import { ListTable } from "../../parts/list-table.tsx";
 import { Empty } from "../../parts/loaded.tsx";
 import { Money } from "../../parts/money.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { RangePicker } from "../../parts/range-picker.tsx";
+import { WHAT_IF_COLUMNS } from "../../parts/what-if-columns.tsx";
 import { catalogQuery, type ModelRow } from "../../queries/overview.ts";
-import type { WhatIfRow } from "../../queries/usage.ts";
 import { type RangeSearch, resolveRange } from "../../ranges.ts";
 import { Catalog } from "./catalog.tsx";
 import { Estimator } from "./estimator.tsx";
@@ -60,19 +60,6 @@ interface WhatIfProps {
   readonly search: RangeSearch;
 }
 
-const COLUMNS: readonly Column<WhatIfRow>[] = [
-  { id: "key", header: "Key", cell: ({ key_name, key_id }) => key_name ?? key_id },
-  { id: "requests", header: "Requests", align: "end", cell: ({ requests }) => formatCount(requests) },
-  { id: "actual", header: "Charged", align: "end", cell: ({ actual_usd }) => <Money usd={actual_usd} /> },
-  {
-    id: "other",
-    header: "With that model",
-    align: "end",
-    cell: ({ what_if_usd }) => <Money usd={what_if_usd} />,
-  },
-  { id: "change", header: "Change", align: "end", cell: (row) => formatChange(row) },
-];
-
 /** The tokens of a range at the prices of another model, in total and per key. */
 function WhatIf({ account, models, search }: WhatIfProps) {
   const chats = models.filter(({ max_output_tokens }) => max_output_tokens > 0);
@@ -100,9 +87,10 @@ function WhatIf({ account, models, search }: WhatIfProps) {
         </>
       }
     >
-      <DataTable
+      <ListTable
+        name="keys"
         caption="Charges by key, and at the prices of another model"
-        columns={COLUMNS}
+        columns={WHAT_IF_COLUMNS}
         rows={list.data?.by_key}
         rowKey={({ key_id }) => key_id}
         empty={<Empty icon="usage" title="No request in this range" />}
@@ -114,18 +102,13 @@ function WhatIf({ account, models, search }: WhatIfProps) {
                 <Money usd={list.data.actual_usd} /> charged, <Money usd={list.data.what_if_usd} /> with{" "}
                 {chosen}
               </span>
-              <strong className={styles.quiet}>{formatChange(list.data)}</strong>
+              <strong className={styles.quiet}>
+                {printUsdChange(list.data.what_if_usd, list.data.actual_usd) ?? "–"}
+              </strong>
             </>
           )
         }
       />
     </Panel>
   );
-}
-
-function formatChange({ actual_usd, what_if_usd }: { actual_usd: string; what_if_usd: string }): string {
-  const actual = Number(readUsd(actual_usd));
-  if (actual === 0) return "–";
-  const change = (Number(readUsd(what_if_usd)) - actual) / actual;
-  return `${change > 0 ? "+" : ""}${formatPercent(change).replace("-", "−")}`;
 }

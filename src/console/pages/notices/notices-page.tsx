@@ -4,14 +4,16 @@ import { api, call } from "../../api.ts";
 import { localise } from "../../format.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
-import { type Column, DataTable, Pager } from "../../parts/data-table.tsx";
+import { type Column, Pager } from "../../parts/data-table.tsx";
+import { Choice, SearchField } from "../../parts/filters.tsx";
+import { ListTable, NoMatch } from "../../parts/list-table.tsx";
 import { Empty } from "../../parts/loaded.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import styles from "../../parts/stack.module.css";
 import { Tabs } from "../../parts/tabs.tsx";
 import { Time } from "../../parts/time.tsx";
-import { type Notice, type NoticesOf, noticesQuery } from "../../queries/notices.ts";
+import { NOTICE_STATES, type Notice, type NoticesOf, noticesQuery } from "../../queries/notices.ts";
 import { withSearch } from "../../search.ts";
 import { accountNowQuery } from "../../session.ts";
 import { useAction } from "../../use-action.ts";
@@ -22,10 +24,11 @@ const route = getRouteApi("/shell/accounts/$account/notices");
 /** What crossed a threshold, newest first. */
 export function NoticesPage() {
   const { account } = route.useParams();
-  const { tab, page } = route.useSearch();
-  const of = tab === "subjects" ? "subjects" : "account";
+  const search = route.useSearch();
+  const isFiltered = Boolean(search.q || search.state || search.page);
+  const of = search.tab === "subjects" ? "subjects" : "account";
   const navigate = route.useNavigate();
-  const list = useQuery(noticesQuery(account, of, page));
+  const list = useQuery(noticesQuery(account, of, search));
   const read = useAction({
     act: (notice: string) => call(() => api.accounts({ account }).notices({ notice }).read.post()),
     renews: [["account", account, "notices"], accountNowQuery(account).queryKey],
@@ -44,7 +47,7 @@ export function NoticesPage() {
         value={of}
         onChange={(id) =>
           void navigate({
-            search: withSearch({ tab: id === "account" ? undefined : id, page: undefined }),
+            search: withSearch({ tab: id === "account" ? undefined : id, page: undefined, q: undefined }),
             replace: true,
           })
         }
@@ -53,17 +56,30 @@ export function NoticesPage() {
           title,
           content: (
             <Panel isFlush>
-              <DataTable
+              <ListTable
                 caption="Notices"
+                filters={
+                  <>
+                    <Choice label="Show" name="state" usual="all" options={NOTICE_STATES} />
+                    <SearchField name="q" value={search.q} label="Words of a notice" />
+                  </>
+                }
                 columns={[...COLUMNS, readColumn((notice) => read.mutate(notice))]}
                 rowKey={(notice) => notice.id}
                 empty={
-                  <Empty icon="bell" title="No notice">
-                    {empty}
-                  </Empty>
+                  isFiltered ? (
+                    <>
+                      <NoMatch filters={["state"]} />
+                      <Pager next={list.data?.next ?? null} isNewestFirst />
+                    </>
+                  ) : (
+                    <Empty icon="bell" title="No notice">
+                      {empty}
+                    </Empty>
+                  )
                 }
                 query={list}
-                footer={<Pager next={list.data?.next ?? null} />}
+                footer={<Pager next={list.data?.next ?? null} isNewestFirst />}
               />
             </Panel>
           ),

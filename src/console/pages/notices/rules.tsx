@@ -3,8 +3,9 @@ import { useState } from "react";
 import { api, call } from "../../api.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
-import { type Column, DataTable } from "../../parts/data-table.tsx";
+import type { Column } from "../../parts/data-table.tsx";
 import { Confirm } from "../../parts/dialog.tsx";
+import { ListTable } from "../../parts/list-table.tsx";
 import { Empty } from "../../parts/loaded.tsx";
 import { Menu } from "../../parts/menu.tsx";
 import { Panel } from "../../parts/panel.tsx";
@@ -52,7 +53,8 @@ export function Rules({ account }: { readonly account: string }) {
       isFlush
       actions={mayWrite && add}
     >
-      <DataTable
+      <ListTable
+        name="rules"
         caption="Rules of notices"
         columns={[...COLUMNS, actions]}
         rowKey={({ id }) => id}
@@ -160,6 +162,7 @@ function DeleteRule({ account, rule, onClose }: Omit<OpenedProps, "chosen"> & { 
 const COLUMNS: readonly Column<Rule>[] = [
   {
     id: "when",
+    order: describeRule,
     header: "When",
     cell: (rule) => (
       <span className={styles.line}>
@@ -170,6 +173,7 @@ const COLUMNS: readonly Column<Rule>[] = [
   },
   {
     id: "who",
+    order: ({ emails, webhook_url }) => emails[0] ?? webhook_url,
     header: "Sends to",
     cell: ({ emails, webhook_url }) => (
       <span className={styles.named}>

@@ -2,23 +2,21 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 import { api, call } from "../../api.ts";
-import { formatCents, plural, readUsd } from "../../format.ts";
+import { plural } from "../../format.ts";
 import { Badge, type Tone } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
-import { type Column, DataTable, Pager } from "../../parts/data-table.tsx";
-import { Confirm, FormDialog, SecretDialog } from "../../parts/dialog.tsx";
-import { Field, FieldRow, type FormValues } from "../../parts/field.tsx";
+import { type Column, Pager } from "../../parts/data-table.tsx";
+import { Confirm } from "../../parts/dialog.tsx";
+import { Choice, SearchField } from "../../parts/filters.tsx";
+import { ListTable, NoMatch } from "../../parts/list-table.tsx";
 import { Empty } from "../../parts/loaded.tsx";
 import { Money } from "../../parts/money.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import styles from "../../parts/stack.module.css";
 import { Time } from "../../parts/time.tsx";
-import { AmountField, LastDayField, readSource, SourceField } from "../../parts/typed-fields.tsx";
-import { CODES_KEY, type Code, codesQuery } from "../../queries/operator.ts";
-import { readLastDay } from "../../times.ts";
-import { readAmount } from "../../typed-amount.ts";
-import { useAction, useIdempotencyKey } from "../../use-action.ts";
+import { CODE_STATES, CODES_KEY, type Code, codesQuery } from "../../queries/operator.ts";
+import { NewCodes } from "./new-codes.tsx";
 
 const route = getRouteApi("/shell/operator/codes");
 
@@ -31,29 +29,41 @@ const STATES = {
 
 /** Codes that people redeem for credit. */
 export function OperatorCodesPage() {
-  const { page } = route.useSearch();
+  const search = route.useSearch();
   const [isCreating, setIsCreating] = useState(false);
   const [revoked, setRevoked] = useState<Code>();
-  const list = useQuery(codesQuery(page));
+  const list = useQuery(codesQuery(search));
   const create = (
     <Button icon="plus" look="primary" onClick={() => setIsCreating(true)}>
       Create codes
     </Button>
   );
+  const isFiltered = Boolean(search.q || search.state || search.page);
+  const isEmpty = list.data?.items.length === 0 && !isFiltered;
   return (
     <div className={styles.page}>
       <PageHeader title="Redeem codes" note="A code credits one account, once. Only its digest is stored.">
-        {list.data?.items.length !== 0 && create}
+        {!isEmpty && create}
       </PageHeader>
       <Panel isFlush>
-        <DataTable
+        <ListTable
           caption="Redeem codes"
+          filters={
+            <>
+              <Choice label="State" name="state" usual="any" options={CODE_STATES} />
+              <SearchField name="q" value={search.q} label="Code, note or account" />
+            </>
+          }
           columns={[...COLUMNS, revokeColumn(setRevoked)]}
           rowKey={({ id }) => id}
           empty={
-            <Empty icon="code" title="No code yet" actions={create}>
-              An owner redeems a code on the page of the wallet.
-            </Empty>
+            isFiltered ? (
+              <NoMatch filters={["state"]} />
+            ) : (
+              <Empty icon="code" title="No code yet" actions={create}>
+                An owner redeems a code on the page of the wallet.
+              </Empty>
+            )
           }
           query={list}
           footer={<Pager next={list.data?.next ?? null} />}
@@ -82,13 +92,16 @@ const COLUMNS: readonly Column<Code>[] = [
   },
   {
     id: "amount",
+    order: "server",
     header: "Amount",
     align: "end",
     cell: ({ amount_usd }) => <Money usd={amount_usd} />,
   },
   { id: "state", header: "State", cell: ({ state }) => <Badge tone={STATES[state]}>{state}</Badge> },
   {
-    id: "account",
+    id: "redeemed",
+    order: "server",
+    first: "descending",
     header: "Redeemed by",
     cell: ({ account_id, account_name, redeemed_at }) =>
       account_id === null ? (
@@ -104,12 +117,15 @@ const COLUMNS: readonly Column<Code>[] = [
   },
   {
     id: "created",
+    order: "server",
+    first: "descending",
     header: "Created",
     isNarrow: true,
     cell: ({ created_at }) => <Time at={created_at} as="date" />,
   },
   {
     id: "expires",
+    order: "server",
     header: "Expires",
     isNarrow: true,
     cell: ({ expires_at }) =>
@@ -149,94 +165,4 @@ function Revoke({ code, onClose }: { readonly code: Code; readonly onClose: () =
       onClose={onClose}
     />
   );
-}
-
-const COUNT_MAX = 100;
-
-interface NewCode {
-  readonly code: string;
-  readonly amount_usd: string;
-}
-
-/** Creates up to 100 codes of one amount, then shows them once. */
-function NewCodes({ onClose }: { readonly onClose: () => void }) {
-  const headersFor = useIdempotencyKey();
-  const create = useAction({
-    act: (values: FormValues) => {
-      const body = readCodes(values);
-      return call(() => api.operator.codes.post(body, { headers: headersFor(body) }));
-    },
-    renews: [CODES_KEY],
-    isForm: true,
-  });
-  if (create.data) return <Created codes={create.data.codes} onClose={onClose} />;
-  return (
-    <FormDialog
-      title="Create redeem codes"
-      note="Whoever has a code can redeem it, once, for the wallet of one account."
-      action="Create"
-      call={create}
-      onSubmit={(values) => create.mutate(values)}
-      onClose={onClose}
-    >
-      <FieldRow>
-        <AmountField label="Amount of each in USD" required />
-        <Field
-          label="Number of codes"
-          name="count"
-          type="number"
-          min={1}
-          max={COUNT_MAX}
-          defaultValue={1}
-          hint={`1 to ${COUNT_MAX}.`}
-          required
-        />
-      </FieldRow>
-      <Field
-        label="Note"
-        name="note"
-        hint="For operators only: the event, or the customer."
-        maxLength={200}
-        isOptional
-      />
-      <LastDayField subject="Codes expire" />
-      <FieldRow>
-        <SourceField usual="promotion" />
-        <Field
-          label="Days of the credit"
-          name="credit_days"
-          type="number"
-          min={1}
-          max={36_500}
-          hint="From its redemption until what is left ends. Empty: never."
-          isOptional
-        />
-      </FieldRow>
-    </FormDialog>
-  );
-}
-
-function Created({ codes, onClose }: { readonly codes: readonly NewCode[]; readonly onClose: () => void }) {
-  const each = formatCents(readUsd(codes[0]?.amount_usd ?? "0"));
-  return (
-    <SecretDialog
-      title={codes.length === 1 ? `A code of ${each}` : `${codes.length} codes of ${each} each`}
-      note={`This is the only time that ${codes.length === 1 ? "it is" : "they are"} shown: only digests are stored.`}
-      label={codes.length === 1 ? "code" : "codes"}
-      secret={codes.map(({ code }) => code).join("\n")}
-      onClose={onClose}
-    />
-  );
-}
-
-/** A code works to the end of its last day in the viewer's zone. */
-function readCodes({ amount_usd, count = "1", note = "", expires_at, source, credit_days }: FormValues) {
-  return {
-    amount_usd: readAmount(amount_usd),
-    count: Number(count),
-    ...(note && { note }),
-    expires_at: readLastDay(expires_at),
-    source: readSource(source),
-    credit_days: credit_days ? Number(credit_days) : null,
-  };
 }

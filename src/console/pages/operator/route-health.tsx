@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { formatCount } from "../../format.ts";
-import { type Column, DataTable } from "../../parts/data-table.tsx";
+import type { Column } from "../../parts/data-table.tsx";
+import { ListTable } from "../../parts/list-table.tsx";
 import { Empty } from "../../parts/loaded.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { AttemptBars, FirstOutputLine, formatSuccess } from "../../parts/sparkline.tsx";
@@ -16,7 +17,8 @@ export function RouteHealth() {
       note="Attempts of the last 24 hours by the hour, as all gateways of this database have counted them."
       isFlush
     >
-      <DataTable
+      <ListTable
+        name="routes"
         caption="Routes in use"
         columns={COLUMNS}
         rows={query.data?.items.toSorted((one, other) => failedShare(other) - failedShare(one))}
@@ -44,6 +46,7 @@ function failedShare(route: RouteHours): number {
 const COLUMNS: readonly Column<RouteHours>[] = [
   {
     id: "route",
+    order: ({ model, upstream }) => `${model} ${upstream}`,
     header: "Route",
     cell: ({ model, upstream, upstream_model }) => (
       <span className={styles.named}>
@@ -59,12 +62,14 @@ const COLUMNS: readonly Column<RouteHours>[] = [
   },
   {
     id: "answered",
+    order: (route) => 1 - failedShare(route),
     header: "Answered",
     align: "end",
     cell: (route) => formatSuccess(sumOf(route)),
   },
   {
     id: "failed",
+    order: (route) => sumOf(route).failed,
     header: "Failed",
     align: "end",
     cell: (route) => formatCount(sumOf(route).failed),

@@ -2,7 +2,9 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 import { Badge, type Tone } from "../../parts/badge.tsx";
-import { type Column, DataTable, Pager } from "../../parts/data-table.tsx";
+import { type Column, Pager } from "../../parts/data-table.tsx";
+import { Choice, SearchField } from "../../parts/filters.tsx";
+import { ListTable, NoMatch } from "../../parts/list-table.tsx";
 import { Empty } from "../../parts/loaded.tsx";
 import { Menu } from "../../parts/menu.tsx";
 import { Money } from "../../parts/money.tsx";
@@ -10,7 +12,12 @@ import { PageHeader } from "../../parts/page-header.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import styles from "../../parts/stack.module.css";
 import { Time } from "../../parts/time.tsx";
-import { type Subscription, subscriptionsQuery, type WantedChange } from "../../queries/subscriptions.ts";
+import {
+  SUBSCRIPTION_STATES,
+  type Subscription,
+  subscriptionsQuery,
+  type WantedChange,
+} from "../../queries/subscriptions.ts";
 import { ChangeDialog } from "./subscription-dialogs.tsx";
 
 const route = getRouteApi("/shell/operator/subscriptions");
@@ -27,20 +34,36 @@ interface Task {
 
 /** The subscriptions of all accounts to plans, and what an operator may do with them. */
 export function SubscriptionsPage() {
-  const list = useQuery(subscriptionsQuery(route.useSearch()));
+  const search = route.useSearch();
+  const list = useQuery(subscriptionsQuery(search));
   const [task, setTask] = useState<Task>();
   return (
     <div className={styles.page}>
       <PageHeader title="Subscriptions" note="Each period of a subscription grants its credit once." />
       <Panel isFlush>
-        <DataTable
+        <ListTable
           caption="Subscriptions"
+          filters={
+            <>
+              <Choice
+                label="State"
+                name="state"
+                usual="not ended"
+                options={[...SUBSCRIPTION_STATES, "all"]}
+              />
+              <SearchField name="q" value={search.q} label="Account or plan" />
+            </>
+          }
           columns={[...COLUMNS, actionsColumn(setTask)]}
           rowKey={({ id }) => id}
           empty={
-            <Empty icon="wallet" title="No subscription yet">
-              Subscribe an account to a plan by its menu on the page of the accounts.
-            </Empty>
+            search.q || search.state || search.page ? (
+              <NoMatch filters={["state"]} />
+            ) : (
+              <Empty icon="wallet" title="No subscription yet">
+                Subscribe an account to a plan by its menu on the page of the accounts.
+              </Empty>
+            )
           }
           query={list}
           footer={<Pager next={list.data?.next ?? null} />}
@@ -54,11 +77,13 @@ export function SubscriptionsPage() {
 const COLUMNS: readonly Column<Subscription>[] = [
   {
     id: "account",
+    order: "server",
     header: "Account",
     cell: ({ account_name, account_id }) => <span title={account_id}>{account_name ?? account_id}</span>,
   },
   {
     id: "plan",
+    order: "server",
     header: "Plan",
     cell: ({ plan, next_plan }) => (
       <span className={styles.named}>
@@ -80,6 +105,7 @@ const COLUMNS: readonly Column<Subscription>[] = [
   },
   {
     id: "next",
+    order: "server",
     header: "Next period or end",
     cell: ({ next_period_at, ends_at, ended_at }) => {
       const at = next_period_at ?? ends_at ?? ended_at;

@@ -6,6 +6,7 @@ import { Button } from "../../parts/button.tsx";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { ActionDialog, Confirm } from "../../parts/dialog.tsx";
 import { Failure, Field } from "../../parts/field.tsx";
+import { ListTable } from "../../parts/list-table.tsx";
 import { Empty } from "../../parts/loaded.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Time } from "../../parts/time.tsx";
@@ -39,6 +40,7 @@ function Passkeys({ ways }: { readonly ways: Ways }) {
   const columns: readonly Column<Passkey>[] = [
     {
       id: "name",
+      order: ({ name }) => name,
       header: "Passkey",
       cell: ({ name, synced }) => (
         <span className={styles.agent}>
@@ -47,9 +49,15 @@ function Passkeys({ ways }: { readonly ways: Ways }) {
         </span>
       ),
     },
-    { id: "created", header: "Added", cell: ({ created_at }) => <Time at={created_at} as="date" /> },
+    {
+      id: "created",
+      order: ({ created_at }) => created_at,
+      header: "Added",
+      cell: ({ created_at }) => <Time at={created_at} as="date" />,
+    },
     {
       id: "used",
+      order: ({ last_used_at }) => last_used_at,
       header: "Last used",
       cell: ({ last_used_at }) => (last_used_at ? <Time at={last_used_at} as="relative" /> : "Never"),
     },
@@ -77,7 +85,8 @@ function Passkeys({ ways }: { readonly ways: Ways }) {
         )
       }
     >
-      <DataTable
+      <ListTable
+        name="passkeys"
         caption="Passkeys"
         columns={columns}
         rows={ways.passkeys}

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { formatCount, readUsd } from "../../format.ts";
 import { Badge } from "../../parts/badge.tsx";
-import { type Column, DataTable } from "../../parts/data-table.tsx";
+import type { Column } from "../../parts/data-table.tsx";
 import { ListTable } from "../../parts/list-table.tsx";
 import { Empty } from "../../parts/loaded.tsx";
 import { Money } from "../../parts/money.tsx";
@@ -113,10 +113,17 @@ interface ProjectMember {
 }
 
 const MEMBER_COLUMNS: readonly Column<ProjectMember>[] = [
-  { id: "name", header: "Person", cell: ({ name }) => name },
-  { id: "keys", header: "Active keys", align: "end", cell: ({ keys }) => formatCount(keys) },
+  { id: "name", order: ({ name }) => name, header: "Person", cell: ({ name }) => name },
+  {
+    id: "keys",
+    order: ({ keys }) => keys,
+    header: "Active keys",
+    align: "end",
+    cell: ({ keys }) => formatCount(keys),
+  },
   {
     id: "spent",
+    order: ({ spent }) => readUsd(spent ?? "0"),
     header: "Spent here in 30 d",
     align: "end",
     cell: ({ spent }) => <Money usd={spent ?? "0"} />,
@@ -143,7 +150,8 @@ export function ProjectMembers({ account, project: { id } }: PartProps) {
     membersOf({ keys: keys.data.items, spent: usage.data.items, limits: limits?.items ?? [] });
   return (
     <Panel title="Members" note="Those who made keys of this project." isFlush>
-      <DataTable
+      <ListTable
+        name="members"
         caption="Members of the project"
         columns={MEMBER_COLUMNS}
         rows={rows}

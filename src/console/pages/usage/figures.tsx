@@ -1,10 +1,10 @@
 import type { ReactNode } from "react";
+import { printChange, printShare, printUsdChange, shareOf } from "../../compare.ts";
 import { formatCompact, formatCount, formatMs } from "../../format.ts";
 import { Money } from "../../parts/money.tsx";
 import { Stat, Stats } from "../../parts/stat.tsx";
 import { Time } from "../../parts/time.tsx";
 import { hasMargin, type Margin, type UsageAnswer, type UsageTotal } from "../../queries/usage.ts";
-import { printChange, printShare, printUsdChange, shareOf } from "./compare.ts";
 import styles from "./usage.module.css";
 
 interface FiguresProps {

@@ -1,25 +1,25 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
-import { formatCount, readUsd } from "../../format.ts";
-import { type Column, DataTable } from "../../parts/data-table.tsx";
+import { printUsdChange } from "../../compare.ts";
+import { readUsd } from "../../format.ts";
 import { Select } from "../../parts/filters.tsx";
+import { ListTable } from "../../parts/list-table.tsx";
 import { Loaded } from "../../parts/loaded.tsx";
 import { Money } from "../../parts/money.tsx";
 import { Panel } from "../../parts/panel.tsx";
+import { WHAT_IF_COLUMNS } from "../../parts/what-if-columns.tsx";
 import { modelsQuery } from "../../queries/overview.ts";
 import {
   type Anomaly,
   anomaliesQuery,
   type WhatIf,
   type WhatIfAnswer,
-  type WhatIfRow,
   whatIfQuery,
 } from "../../queries/usage.ts";
 import { withSearch } from "../../search.ts";
 import { dayOf } from "../../series.ts";
 import { formatTime } from "../../times.ts";
 import { FILTERS, resolveUsage, type UsageSearch } from "../../usage-view.ts";
-import { printUsdChange } from "./compare.ts";
 import styles from "./usage.module.css";
 import { UsageBody } from "./usage-body.tsx";
 
@@ -134,24 +134,6 @@ function WhatIfPanel({ account, model, range }: WhatIfProps) {
   );
 }
 
-const COLUMNS: readonly Column<WhatIfRow>[] = [
-  { id: "key", header: "Key", cell: ({ key_name, key_id }) => key_name ?? key_id },
-  { id: "requests", header: "Requests", align: "end", cell: ({ requests }) => formatCount(requests) },
-  { id: "actual", header: "Charged", align: "end", cell: ({ actual_usd }) => <Money usd={actual_usd} /> },
-  {
-    id: "what-if",
-    header: "Would have cost",
-    align: "end",
-    cell: ({ what_if_usd }) => <Money usd={what_if_usd} />,
-  },
-  {
-    id: "change",
-    header: "Difference",
-    align: "end",
-    cell: ({ actual_usd, what_if_usd }) => printUsdChange(what_if_usd, actual_usd) ?? "–",
-  },
-];
-
 function Answer({ account, body }: { readonly account: string; readonly body: WhatIf }) {
   const query = useQuery(whatIfQuery(account, body));
   return <Loaded query={query}>{(data) => <Comparison model={body.model} data={data} />}</Loaded>;
@@ -169,9 +151,10 @@ function Comparison({ model, data }: { readonly model: string; readonly data: Wh
         </strong>
         {change && (isLess ? `, ${change.replace("−", "")} less.` : `: ${change}.`)}
       </p>
-      <DataTable
+      <ListTable
+        name="keys"
         caption={`Cost at the prices of ${model} by key`}
-        columns={COLUMNS}
+        columns={WHAT_IF_COLUMNS}
         rows={data.by_key}
         rowKey={({ key_id }) => key_id}
         empty={null}

@@ -1,4 +1,5 @@
 import { useNavigate } from "@tanstack/react-router";
+import { printShare, shareOf } from "../../compare.ts";
 import { formatCompact, formatCount, formatMs, formatUsdNumber, readUsd, usdNumber } from "../../format.ts";
 import { viewOutcome } from "../../parts/badge.tsx";
 import type { Column } from "../../parts/data-table.tsx";
@@ -9,7 +10,6 @@ import { Tabs } from "../../parts/tabs.tsx";
 import { hasMargin, type Margin, type UsageAnswer, type UsageGroup } from "../../queries/usage.ts";
 import { withSearch } from "../../search.ts";
 import { addScope, FILTERS, GROUPS, isScopeGroup, nameOfNone, type UsageQuery } from "../../usage-view.ts";
-import { printShare, shareOf } from "./compare.ts";
 import { inputOf } from "./figures.tsx";
 import styles from "./usage.module.css";
 

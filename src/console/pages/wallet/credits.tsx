@@ -1,20 +1,14 @@
 import { useQuery } from "@tanstack/react-query";
-import { useNavigate } from "@tanstack/react-router";
 import { Badge, type Tone } from "../../parts/badge.tsx";
-import { type Column, DataTable, Pager } from "../../parts/data-table.tsx";
-import { Select } from "../../parts/filters.tsx";
+import { type Column, Pager } from "../../parts/data-table.tsx";
+import { Choice, SearchField } from "../../parts/filters.tsx";
+import { ListTable, NoMatch } from "../../parts/list-table.tsx";
 import { Empty } from "../../parts/loaded.tsx";
 import { Money } from "../../parts/money.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import stack from "../../parts/stack.module.css";
 import { Time } from "../../parts/time.tsx";
 import { type Credit, creditsQuery, type WalletSearch } from "../../queries/wallet.ts";
-import { withSearch } from "../../search.ts";
-
-const SHOWN = [
-  { value: "live", text: "with money left" },
-  { value: "all", text: "all" },
-];
 
 const STATES = {
   live: "good",
@@ -30,43 +24,43 @@ interface CreditsProps {
 /** What the money of the wallet is made of: what is left of which credit, until when. */
 export function Credits({ account, search }: CreditsProps) {
   const list = useQuery(creditsQuery(account, search));
-  const navigate = useNavigate();
   const isAll = search.credits === "all";
-  const choose = (next: string) =>
-    void navigate({
-      to: ".",
-      search: withSearch({ credits: next === "all" ? next : undefined, page: undefined }),
-    });
+  const usual = isAll ? "Newest first" : "In the order of spending: what ends first is spent first";
   return (
-    <>
-      <div className={stack.filters}>
-        <Select label="Credits" value={isAll ? "all" : "live"} options={SHOWN} onChange={choose} />
-        <span className={stack.soft}>
-          {isAll ? "Newest first" : "In the order of spending: what ends first is spent first"}
-        </span>
-      </div>
-      <Panel isFlush>
-        <DataTable
-          caption="Credits of the wallet"
-          columns={isAll ? [...COLUMNS, STATE] : COLUMNS}
-          rowKey={({ seq }) => String(seq)}
-          empty={
+    <Panel isFlush>
+      <ListTable
+        caption="Credits of the wallet"
+        filters={
+          <>
+            <Choice label="Credits" name="credits" usual="with money left" options={["all"]} />
+            <SearchField name="q" value={search.q} label="Id or source" />
+            {!search.sort && <span className={stack.soft}>{usual}</span>}
+          </>
+        }
+        columns={isAll ? [...COLUMNS, STATE] : COLUMNS}
+        rowKey={({ seq }) => String(seq)}
+        empty={
+          search.q ? (
+            <NoMatch />
+          ) : (
             <Empty icon="wallet" title={isAll ? "No credit yet" : "No credit has money left"}>
               A top-up, a redeemed code or a late refund grants one.
             </Empty>
-          }
-          query={list}
-          footer={<Pager next={list.data?.next ?? null} isNewestFirst />}
-        />
-      </Panel>
-    </>
+          )
+        }
+        query={list}
+        footer={<Pager next={list.data?.next ?? null} isNewestFirst />}
+      />
+    </Panel>
   );
 }
 
 const COLUMNS: readonly Column<Credit>[] = [
   { id: "source", header: "Source", isNarrow: true, cell: ({ source }) => source },
   {
-    id: "id",
+    id: "created",
+    order: "server",
+    first: "descending",
     header: "Credit",
     cell: ({ id, created_at }) => (
       <span className={stack.named}>
@@ -77,11 +71,30 @@ const COLUMNS: readonly Column<Credit>[] = [
       </span>
     ),
   },
-  { id: "left", header: "Left", align: "end", cell: ({ left_usd }) => <Money usd={left_usd} isAligned /> },
-  { id: "amount", header: "Of", align: "end", cell: ({ amount_usd }) => <Money usd={amount_usd} /> },
-  { id: "expired", header: "Expired", align: "end", cell: ({ expired_usd }) => <Money usd={expired_usd} /> },
+  {
+    id: "left",
+    order: "server",
+    header: "Left",
+    align: "end",
+    cell: ({ left_usd }) => <Money usd={left_usd} isAligned />,
+  },
+  {
+    id: "amount",
+    order: "server",
+    header: "Of",
+    align: "end",
+    cell: ({ amount_usd }) => <Money usd={amount_usd} />,
+  },
+  {
+    id: "expired",
+    order: "server",
+    header: "Expired",
+    align: "end",
+    cell: ({ expired_usd }) => <Money usd={expired_usd} />,
+  },
   {
     id: "ends",
+    order: "server",
     header: "Ends",
     isNarrow: true,
     cell: ({ expires_at }) =>

@@ -76,7 +76,7 @@ function Rows({ account }: { readonly account: string }) {
   // Each tab has pages of its own.
   const choose = (id: string) =>
     void navigate({
-      search: withSearch({ tab: id === "entries" ? undefined : id, page: undefined }),
+      search: withSearch({ tab: id === "entries" ? undefined : id, page: undefined, q: undefined }),
     });
   const tabs = {
     entries: { title: "Entries", content: <Transfers account={account} search={search} /> },

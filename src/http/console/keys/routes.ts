@@ -6,6 +6,7 @@ import { KEY_ORDERS, listKeyPage, listKeysBy } from "../../../accounts/keys/key-
 import { readListOrder } from "../../../accounts/ranked-page.ts";
 import { bindKeys } from "../../../usage/forecast/bound-keys.ts";
 import { createSimulator } from "../../../usage/forecast/simulation.ts";
+import { readLastUse } from "../../../usage/key-activity.ts";
 import { describeConflict } from "../errors.ts";
 import { createGuard } from "../guard.ts";
 import { conflictWith } from "../shapes.ts";
@@ -52,6 +53,7 @@ function allKeysRoutes(parts: KeyParts) {
       async ({ account, query: { offset_h, ...query } }) => {
         const { items, next } = await listKeys(parts, account.id, query, offset_h);
         const keys = await viewBoundKeys(parts, account, items, offset_h);
+        if (query.sort?.endsWith("used")) orderByUse(keys, query.sort === "-used" ? -1 : 1);
         return { items: keys.map(({ limits: _, ...bound }) => bound), next };
       },
       {
@@ -164,16 +166,22 @@ async function listKeys(
   const list = { accountId, text, token, ...wanted, nowMs };
   const order = readListOrder(sort, KEY_ORDERS);
   if (!order) return listKeyPage(database, list);
-  const readSpent = async () => {
+  const readFigures = async () => {
+    if (order.by === "used") return readLastUse({ ledger, now }, accountId);
     const fromMs = thirtyDaysFrom(nowMs, offsetHours);
     const { rows } = await ledger.usage({ walletId: accountId, fromMs, groupBy: ["key"] });
     return new Map(rows.map(({ group, captured, refunded }) => [String(group.key), captured - refunded]));
   };
-  return listKeysBy(database, { ...list, order, size: wanted.size ?? PAGE_SIZE, readSpent });
+  return listKeysBy(database, { ...list, order, size: wanted.size ?? PAGE_SIZE, readFigures });
 }
 
 /** The most keys of an ordered page, unless the caller asks for fewer. */
 const PAGE_SIZE = 200;
+
+/** Orders the keys of a page by the moment, which is known of these alone: those without one are never used. */
+function orderByUse(keys: { readonly last_used_at: string | null }[], sign: 1 | -1): void {
+  keys.sort((a, b) => sign * (a.last_used_at ?? "").localeCompare(b.last_used_at ?? ""));
+}
 
 /** Lists the names of all keys: one read of all spending limits, and nothing for each key. */
 async function nameKeys({ database, ledger, now }: KeyParts, accountId: string) {

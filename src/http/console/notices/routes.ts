@@ -73,10 +73,10 @@ function listedNotices(parts: Parts) {
     .use(createGuard(parts, "Notices"))
     .get(
       "/accounts/:account/notices",
-      async ({ account, query: { page, size = PAGE_SIZE, of } }) => {
+      async ({ account, query: { page, size = PAGE_SIZE, of, q: text, state } }) => {
         const ofSubjects = of === undefined ? undefined : of === "subjects";
         const [{ items, next = null }, unread] = await Promise.all([
-          listNotices(database, account.id, { page, size, ofSubjects }),
+          listNotices(database, account.id, { page, size, ofSubjects, text, state }),
           countUnread(database, account.id),
         ]);
         return { items: items.map(printNotice), next, unread };

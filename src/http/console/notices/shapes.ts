@@ -37,6 +37,8 @@ export const notice = t.Object({
 export const noticeQuery = t.Composite([
   pageQuery,
   t.Object({
+    q: t.Optional(t.String({ maxLength: 254, description: "part of the sentence of a notice" })),
+    state: t.Optional(t.Union([t.Literal("unread"), t.Literal("crossed")])),
     of: t.Optional(
       oneOf(["account", "subjects"], {
         description:

@@ -13,7 +13,7 @@ import { account, acting, printAccount, reason, wallet } from "../accounts/shape
 import type { PartsOf } from "../console-parts.ts";
 import { throwBookingError } from "../errors.ts";
 import { createGuard } from "../guard.ts";
-import { id, nothing, pageOf, pageQuery, readAmount, sortOf, usd } from "../shapes.ts";
+import { id, listQuery, nothing, pageOf, readAmount, usd } from "../shapes.ts";
 import { creditEnd, creditSource } from "../wallet/shapes.ts";
 
 type Parts = PartsOf<"ledger" | "settings">;
@@ -41,10 +41,7 @@ const listedAccount = t.Composite([
   }),
 ]);
 const markedAccount = t.Composite([account, t.Object({ markup: markupOrNull })]);
-const query = t.Composite([
-  pageQuery,
-  t.Object({ q: t.Optional(t.String({ maxLength: 254 })), sort: sortOf(...ACCOUNT_ORDERS) }),
-]);
+const query = listQuery(...ACCOUNT_ORDERS);
 const accountPath = t.Object({ id });
 const PAGE_SIZE = 50;
 

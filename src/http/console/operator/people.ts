@@ -3,15 +3,14 @@ import {
   endSessions,
   type ListedPerson,
   listPeople,
-  listPeopleByName,
+  PEOPLE_ORDERS,
   setOperator,
 } from "../../../accounts/people/directory.ts";
 import { endWay, listSignInWays, type SignInWays } from "../../../accounts/people/sign-in-ways.ts";
-import { readListOrder } from "../../../accounts/ranked-page.ts";
 import { printTime } from "../../../domain/id-time.ts";
 import { GatewayError } from "../../../errors.ts";
 import { createGuard, type GuardParts } from "../guard.ts";
-import { id, nothing, pageOf, pageQuery, sortOf, time } from "../shapes.ts";
+import { id, listQuery, nothing, pageOf, time } from "../shapes.ts";
 
 const listedPerson = t.Object({
   id,
@@ -32,10 +31,7 @@ const personWays = t.Object({
   ),
   passkeys: t.Array(t.Object({ id: t.String(), name: t.String(), last_used_at: t.Nullable(time) })),
 });
-const query = t.Composite([
-  pageQuery,
-  t.Object({ q: t.Optional(t.String({ maxLength: 254 })), sort: sortOf("name") }),
-]);
+const peopleQuery = listQuery(...PEOPLE_ORDERS);
 const path = t.Object({ person: id });
 const keysTo = t.Optional(
   t.String({ maxLength: 128, description: "Id of the operator who takes over keys that would be revoked" }),
@@ -49,7 +45,7 @@ export function operatorPeopleRoutes(parts: GuardParts) {
     .get("/operator/people", ({ query }) => list(parts, query), {
       summary: "List all people",
       needsOperator: true,
-      query,
+      query: peopleQuery,
       response: pageOf(listedPerson),
     })
     .post(
@@ -126,17 +122,10 @@ function printWays({ hasPassword, recoveryCodes, identities, passkeys }: SignInW
   };
 }
 
-/** A page's token is the id of its last person. */
-async function list({ database }: GuardParts, { page, size = PAGE_SIZE, q, sort }: typeof query.static) {
-  const order = readListOrder(sort, ["name"]);
-  if (order) {
-    const wanted = { text: q, isDescending: order.isDescending, token: page, size };
-    const { items, next } = await listPeopleByName(database, wanted);
-    return { items: items.map(printPerson), next };
-  }
-  const people = await listPeople(database, { text: q, after: page, size: size + 1 });
-  const items = people.slice(0, size);
-  return { items: items.map(printPerson), next: people.length > size ? (items.at(-1)?.id ?? null) : null };
+async function list({ database }: GuardParts, query: typeof peopleQuery.static) {
+  const { page: token, size = PAGE_SIZE, q: text, sort } = query;
+  const { items, next } = await listPeople(database, { text, sort, token, size });
+  return { items: items.map(printPerson), next };
 }
 
 function printPerson(person: ListedPerson) {

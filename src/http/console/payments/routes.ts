@@ -6,12 +6,12 @@ import { printTime } from "../../../domain/id-time.ts";
 import { parseUsd, printUsd } from "../../../domain/money.ts";
 import { GatewayError } from "../../../errors.ts";
 import { createCheckout, findCheckout, stateOfCheckout } from "../../../payments/checkouts.ts";
+import { listCodes } from "../../../payments/code-list.ts";
 import { printOverview, readOverview } from "../../../payments/overview.ts";
 import { findPaidBy, findReceipts } from "../../../payments/receipts.ts";
 import {
   createCodes,
   type IssuedCode,
-  listCodes,
   type NewCodes,
   type RedeemCode,
   redeemCode,
@@ -27,21 +27,18 @@ import {
 import type { PartsOf } from "../console-parts.ts";
 import { createGuard } from "../guard.ts";
 import { contextOf } from "../request-context.ts";
-import { pageQuery, readAmount } from "../shapes.ts";
+import { readAmount } from "../shapes.ts";
 import {
   checkoutBody,
   checkoutShape,
-  codesBody,
-  codesShape,
   newCheckoutShape,
-  newCodesShape,
   paymentShape,
   redeemBody,
-  revokedCodeShape,
   walletShape,
   webhookShape,
 } from "../wallet/shapes.ts";
 import { autoTopUpRoutes } from "./auto-top-up.ts";
+import { codesBody, codesQuery, codesShape, newCodesShape, revokedCodeShape } from "./code-shapes.ts";
 import { planOrderRoutes } from "./plan-orders.ts";
 import { signedCallRoutes } from "./signed-calls.ts";
 import { receiveEvent } from "./webhook.ts";
@@ -155,18 +152,14 @@ function codesRoutes(parts: Parts) {
     .use(createGuard(parts, "Operators"))
     .get(
       "",
-      async ({ query: { page, size = PAGE_SIZE } }) => {
-        if (page !== undefined && !ID.test(page)) throw new GatewayError("wrong_shape", { path: "page" });
-        const rows = await listCodes(database, { size: size + 1, after: page });
-        const items = rows.slice(0, size);
-        const names = await findAccountNames(
-          database,
-          items.flatMap(({ accountId }) => accountId ?? []),
-        );
-        const next = rows.length > size ? (items.at(-1)?.id ?? null) : null;
-        return { items: items.map((code) => printCodeRow(code, names, now())), next };
+      async ({ query: { page: token, size = PAGE_SIZE, q: text, sort, state } }) => {
+        const nowMs = now();
+        const { items, next } = await listCodes(database, { text, state, sort, token, size, nowMs });
+        const redeemers = items.flatMap(({ accountId }) => accountId ?? []);
+        const names = await findAccountNames(database, redeemers);
+        return { items: items.map((code) => printCodeRow(code, names, nowMs)), next };
       },
-      { summary: "List the redeem codes", needsOperator: true, query: pageQuery, response: codesShape },
+      { summary: "List the redeem codes", needsOperator: true, query: codesQuery, response: codesShape },
     )
     .post(
       "",

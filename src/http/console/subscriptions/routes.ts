@@ -1,6 +1,5 @@
 import { Elysia, type Static, t } from "elysia";
 import type { Actor } from "../../../accounts/audit-trail.ts";
-import { findAccountNames } from "../../../accounts/find-items.ts";
 import { parseUsd, printUsd } from "../../../domain/money.ts";
 import { GatewayError } from "../../../errors.ts";
 import { createStripeClient } from "../../../payments/stripe.ts";
@@ -22,11 +21,11 @@ import {
   path,
   planShape,
   previewShape,
-  query,
   type SubscriptionShape,
   shapePlan,
   shapeSubscription,
   subscriptionShape,
+  subscriptionsQuery,
   wantedCommand,
   withGrants,
   withoutMarkup,
@@ -60,10 +59,10 @@ export function subscriptionsRoutes(parts: Parts) {
       needsOperator: true,
       response: t.Object({ items: t.Array(planShape) }),
     })
-    .get("/operator/subscriptions", ({ query: wanted }) => list(parts, wanted), {
-      summary: "List subscriptions, newest first",
+    .get("/operator/subscriptions", ({ query }) => list(parts, query), {
+      summary: "List subscriptions",
       needsOperator: true,
-      query,
+      query: subscriptionsQuery,
       response: pageOf(t.Composite([subscriptionShape, t.Object({ account_name: t.Nullable(t.String()) })])),
     })
     .get(
@@ -146,18 +145,12 @@ export function subscriptionCommandsRoutes(parts: Parts) {
     );
 }
 
-async function list({ database }: Parts, { page, size = PAGE_SIZE, account, live }: Static<typeof query>) {
-  const filter = { accountId: account, isLive: live };
-  const found = await listSubscriptions(database, filter, { size, after: page });
-  const names = await findAccountNames(
-    database,
-    found.map((each) => each.accountId),
-  );
-  const items = found.map((each) => ({
-    ...shapeSubscription(each),
-    account_name: names.get(each.accountId) ?? null,
-  }));
-  return { items, next: found.length < size ? null : (found.at(-1)?.id ?? null) };
+async function list({ database }: Parts, query: Static<typeof subscriptionsQuery>) {
+  const { page: token, size = PAGE_SIZE, account: accountId, live: isLive, state, q: text, sort } = query;
+  const wanted = { accountId, isLive, state, text, sort, token, size };
+  const { items, next } = await listSubscriptions(database, wanted);
+  const shown = items.map((each) => ({ ...shapeSubscription(each), account_name: each.accountName }));
+  return { items: shown, next };
 }
 
 async function require({ database }: Parts, subscriptionId: string): Promise<Subscription> {

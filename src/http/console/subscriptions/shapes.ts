@@ -2,9 +2,10 @@
 import { type Static, t } from "elysia";
 import { type PrintedPlan, printPlan } from "../../../plans/plan-text.ts";
 import { printSubscription } from "../../../plans/print.ts";
+import { SUBSCRIPTION_ORDERS } from "../../../plans/reads.ts";
 import type { Subscription } from "../../../plans/subscription.ts";
 import { period } from "../keys/shapes.ts";
-import { id, oneOf, pageQuery, time, usd } from "../shapes.ts";
+import { id, listQuery, oneOf, time, usd } from "../shapes.ts";
 
 export const planShape = t.Object({
   id: t.String(),
@@ -86,9 +87,13 @@ export const wantedCommand = t.Object({
   plan: t.Optional(planId),
   when: t.Optional(when),
 });
-export const query = t.Composite([
-  pageQuery,
-  t.Object({ account: t.Optional(id), live: t.Optional(t.Boolean({ description: "Without ended ones" })) }),
+export const subscriptionsQuery = t.Composite([
+  listQuery(...SUBSCRIPTION_ORDERS),
+  t.Object({
+    account: t.Optional(id),
+    live: t.Optional(t.Boolean({ description: "Without ended ones" })),
+    state: t.Optional(state),
+  }),
 ]);
 export const path = t.Object({ id });
 

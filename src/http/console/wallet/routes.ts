@@ -1,9 +1,11 @@
-import { Elysia } from "elysia";
+import { Elysia, type Static } from "elysia";
 import { findKeyNames } from "../../../accounts/find-items.ts";
+import { readListOrder } from "../../../accounts/ranked-page.ts";
 import { printTime } from "../../../domain/id-time.ts";
 import { printUsd } from "../../../domain/money.ts";
 import { printCredit } from "../../../ledger/print-credit.ts";
 import type { PageRequest, RunningHold, TransferRange } from "../../../ledger/records.ts";
+import { CREDIT_ORDERS, findCredits } from "../../../payments/find-credits.ts";
 import { printHold, printOverview, printTransfer, readOverview } from "../../../payments/overview.ts";
 import { proveWallet, type WalletProof } from "../../../payments/proof.ts";
 import { findReceipts } from "../../../payments/receipts.ts";
@@ -64,20 +66,12 @@ function balanceRoutes(parts: Parts) {
         response: transfersShape,
       },
     )
-    .get(
-      "/credits",
-      async ({ account, query: { page, size = PAGE_SIZE, live } }) => {
-        const filter = { isLive: live === true };
-        const { items, nextToken } = await ledger.credits(account.id, { size, token: page }, filter);
-        return { items: items.map(printCredit), next: nextToken ?? null };
-      },
-      {
-        summary: "List the credits, newest first, or those with something left in the order of spending",
-        needs: "wallet.read",
-        query: creditsQuery,
-        response: creditsShape,
-      },
-    )
+    .get("/credits", ({ account, query }) => listCredits(ledger, account.id, query), {
+      summary: "List the credits, newest first, or those with something left in the order of spending",
+      needs: "wallet.read",
+      query: creditsQuery,
+      response: creditsShape,
+    })
     .get(
       "/holds",
       async ({ account, query: { page, size = PAGE_SIZE } }) => {
@@ -98,6 +92,22 @@ function balanceRoutes(parts: Parts) {
       needs: "wallet.read",
       response: proofShape,
     });
+}
+
+/** Lists credits in the order of the ledger, or all of them are read to be searched and ordered. */
+async function listCredits(
+  ledger: Parts["ledger"],
+  accountId: string,
+  { page: token, size = PAGE_SIZE, live, q, sort }: Static<typeof creditsQuery>,
+) {
+  const filter = { isLive: live === true };
+  const order = readListOrder(sort, CREDIT_ORDERS);
+  if (q || order) {
+    const found = await findCredits(ledger, accountId, { ...filter, text: q, order, token, size });
+    return { items: found.items.map(printCredit), next: found.next };
+  }
+  const { items, nextToken } = await ledger.credits(accountId, { size, token }, filter);
+  return { items: items.map(printCredit), next: nextToken ?? null };
 }
 
 /** Searches on while a page is empty: a rare kind may be far back. */

@@ -1,8 +1,8 @@
 // The schemas of wallet and payments: what the routes take and answer.
 import { t } from "elysia";
 import { CREDIT_SOURCES } from "../../../domain/credit.ts";
-import { NAME_BEGIN, NOT_IN_NAMES } from "../../../domain/name-characters.ts";
-import { id, oneOf, pageOf, pageQuery, time, usd } from "../shapes.ts";
+import { CREDIT_ORDERS } from "../../../payments/find-credits.ts";
+import { id, listQuery, oneOf, pageOf, pageQuery, time, usd } from "../shapes.ts";
 
 const transferKind = oneOf([
   "top_up",
@@ -58,7 +58,10 @@ export const walletShape = t.Object({
   state: oneOf(["active", "frozen"]),
 });
 
-export const creditsQuery = t.Composite([pageQuery, t.Object({ live: t.Optional(t.Boolean()) })]);
+export const creditsQuery = t.Composite([
+  listQuery(...CREDIT_ORDERS),
+  t.Object({ live: t.Optional(t.Boolean()) }),
+]);
 
 export const creditsShape = pageOf(credit);
 
@@ -198,42 +201,3 @@ export const autoTopUpShape = t.Object({
 });
 
 export const webhookShape = t.Object({ received: t.Literal(true) });
-
-export const codesBody = t.Object({
-  amount_usd: t.String({ pattern: "^\\d{1,10}(\\.\\d{1,9})?$", description: "USD above 0" }),
-  count: t.Optional(t.Integer({ minimum: 1, maximum: 100, default: 1 })),
-  note: t.Optional(t.String({ maxLength: 200, pattern: `${NAME_BEGIN}[^${NOT_IN_NAMES}]*$` })),
-  expires_at: t.Optional(t.Nullable(time)),
-  source: t.Optional(creditSource),
-  credit_days: t.Optional(
-    t.Nullable(
-      t.Integer({ minimum: 1, maximum: 36_500, description: "from its redemption to the end of the credit" }),
-    ),
-  ),
-});
-
-/** The only answer that has the text of a code. */
-export const newCodesShape = t.Object({
-  codes: t.Array(t.Object({ id, code: t.String(), amount_usd: usd })),
-});
-
-export const codesShape = pageOf(
-  t.Object({
-    id,
-    hint: t.String({ description: "the first 5 symbols" }),
-    amount_usd: usd,
-    note: t.Nullable(t.String()),
-    state: oneOf(["open", "redeemed", "expired", "revoked"]),
-    created_by: t.String(),
-    created_at: time,
-    expires_at: t.Nullable(time),
-    source: creditSource,
-    credit_days: t.Nullable(t.Integer({ description: "from its redemption to the end of the credit" })),
-    redeemed_at: t.Nullable(time),
-    account_id: t.Nullable(t.String()),
-    account_name: t.Nullable(t.String()),
-    credited_at: t.Nullable(time),
-  }),
-);
-
-export const revokedCodeShape = t.Object({ id, revoked: t.Boolean() });

@@ -1,4 +1,4 @@
-import { formatPercent, readUsd } from "../../format.ts";
+import { formatPercent, readUsd } from "./format.ts";
 
 /** How a figure has changed: "+12.5%", "−40%", "unchanged"; `undefined` where there is nothing to compare. */
 export function printChange(now: number, before: number | undefined): string | undefined {
