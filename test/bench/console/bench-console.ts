@@ -7,8 +7,10 @@ import { openPostgres } from "../../../src/db/postgres/database.ts";
 import type { LocalLedger } from "../../../src/ledger/engine/local.ts";
 import { createPostgresLedger } from "../../../src/ledger/postgres/ledger.ts";
 import { createSqliteLedger } from "../../../src/ledger/sqlite/ledger.ts";
+import { printPlan } from "../../../src/plans/plan-text.ts";
 import { type SignedIn, signIn } from "../../browser/world/signed-in.ts";
 import { runTollgate } from "../../cli/run-tollgate.ts";
+import { PRO } from "../../plans/samples.ts";
 import { startPostgresServer } from "../../support/postgres-server.ts";
 import { startServedProcess } from "../../support/served-process.ts";
 import { fillSqliteFile } from "../usage/fill-sqlite.ts";
@@ -27,6 +29,9 @@ const HOUR_MS = 3_600_000;
 const DAYS = 90;
 const ACCOUNTS = 5_000;
 const KEYS = 300;
+const CODES = 100_000;
+const CREDITS = 900;
+const NOTICES = 45_000;
 const OPERATOR = "ops@example.com";
 const PASSWORD = "correct horse battery";
 const ROWS_OF_INSERT = 500;
@@ -89,6 +94,17 @@ const PATHS = [
   "/operator/people",
   "/operator/people?sort=-name",
   "/operator/people?q=person%2049",
+  "/operator/codes",
+  "/operator/codes?sort=-amount",
+  "/operator/codes?sort=expires",
+  "/operator/codes?q=account%2049",
+  "/operator/codes?state=expired",
+  "/operator/subscriptions?live=true",
+  "/operator/subscriptions?sort=account",
+  "/operator/subscriptions?sort=-plan",
+  "/operator/subscriptions?sort=next",
+  "/operator/subscriptions?q=account%2049",
+  "/operator/figures",
   "/operator/audit-trail",
   "/operator/now",
   `/operator/usage?from=${at(30)}`,
@@ -97,6 +113,7 @@ const PATHS = [
   `${IN}/keys?size=50`,
   `${IN}/keys?size=50&sort=name`,
   `${IN}/keys?size=50&sort=-spent`,
+  `${IN}/keys?size=50&sort=-used`,
   `${IN}/keys?size=50&q=key%2029`,
   `${IN}/key-names`,
   `${IN}/requests`,
@@ -111,7 +128,13 @@ const PATHS = [
   `${IN}/wallet/transfers`,
   `${IN}/usage?from=${at(30)}&group=model&by=day`,
   `${IN}/usage?from=${at(89)}&group=key&by=day`,
+  `${IN}/wallet/credits`,
+  `${IN}/wallet/credits?sort=-left`,
+  `${IN}/wallet/credits?q=top-4`,
   `${IN}/notices`,
+  `${IN}/notices?of=account`,
+  `${IN}/notices?q=none%20has%20this`,
+  `${IN}/notices?state=unread`,
   `${IN}/audit-trail`,
 ] as const;
 
@@ -166,7 +189,7 @@ async function fillPostgres(fill: Fill): Promise<Filled> {
   return { environment: { DATABASE_URL: server.url }, end: () => server.stop() };
 }
 
-type FilledLedger = Parameters<typeof issueKey>[0]["ledger"] & Pick<LocalLedger, "createWallet">;
+type FilledLedger = Parameters<typeof issueKey>[0]["ledger"] & Pick<LocalLedger, "createWallet" | "topUp">;
 
 /** Adds accounts, their wallets, people and the keys of the big account. */
 async function fillConsole(database: Database, ledger: FilledLedger): Promise<void> {
@@ -192,6 +215,71 @@ async function fillConsole(database: Database, ledger: FilledLedger): Promise<vo
     await database.db.insert(people).values(persons.slice(from, from + ROWS_OF_INSERT));
   }
   for (const walletId of others) await ledger.createWallet(walletId);
+  await fillOperatorLists(database, rows);
   const parts = { database, ledger, now: Date.now };
+  for (let n = 0; n < CREDITS; n++) {
+    const expiresAtMs = n % 2 ? Date.now() + (n + 1) * HOUR_MS : undefined;
+    await ledger.topUp({ walletId: BIG_WALLET, topUpId: `top-${n}`, amount: 1_000_000_000n, expiresAtMs });
+  }
   for (let n = 0; n < KEYS; n++) await issueKey(parts, { accountId: BIG_WALLET, name: `key ${n}` });
+}
+
+/** Adds codes, a subscription of each account, and what one rule raised for subjects in 90 days. */
+async function fillOperatorLists(
+  database: Database,
+  owners: readonly { readonly id: string; readonly createdAtMs: number }[],
+): Promise<void> {
+  const { notices, redeemCodes, subscriptions } = database.tables;
+  const nowMs = Date.now();
+  const idAt = (n: number) => Bun.randomUUIDv7("hex", nowMs - n);
+  const insert = async (
+    table: typeof notices | typeof redeemCodes | typeof subscriptions,
+    rows: object[],
+  ) => {
+    for (let from = 0; from < rows.length; from += ROWS_OF_INSERT)
+      await database.db.insert(table).values(rows.slice(from, from + ROWS_OF_INSERT) as never);
+  };
+  const numbers = (count: number) => Array.from({ length: count }, (_, n) => n);
+  await insert(
+    redeemCodes,
+    numbers(CODES).map((n) => ({
+      ...{ id: idAt(n), digest: `digest ${n}`, hint: `C${n}`.slice(0, 5), createdBy: "operator" },
+      ...{ amount: BigInt(n % 100) * 1_000_000_000n, note: `event ${n % 50}`, createdAtMs: nowMs - n },
+      expiresAtMs: n % 3 ? nowMs + (n % 200) * HOUR_MS : null,
+      ...(n % 2 && {
+        redeemedAtMs: nowMs - n,
+        accountId: owners[n % owners.length]?.id,
+        creditedAtMs: nowMs,
+      }),
+    })),
+  );
+  await insert(
+    subscriptions,
+    owners.map(({ id: accountId, createdAtMs }, n) => ({
+      ...{ id: idAt(n), accountId, state: "active", timeZone: "UTC", anchorMs: createdAtMs, anchorPeriod: 0 },
+      plan: printPlan({ ...PRO, name: `Plan ${n % 7}` }),
+      ...{
+        nextPeriod: 3,
+        periodGrant: PRO.grant,
+        nextAtMs: nowMs + n * 60_000,
+        createdAtMs,
+        createdBy: "operator",
+      },
+      ...{ version: 1, appliedVersion: 1 },
+    })),
+  );
+  await insert(
+    notices,
+    numbers(NOTICES).map((n) => {
+      const data = {
+        kind: "subject_limit",
+        text: `User ${n} has used 80% of its limit`,
+        threshold: "80",
+        value: "81",
+      };
+      const times = { raisedAtMs: nowMs - n, endedAtMs: nowMs - n, readAtMs: n % 2 ? nowMs : null };
+      const subject = { ruleId: "rule", subject: `user-${n}`, ofSubject: n % 20_000 !== 19_999 };
+      return { id: idAt(n), accountId: BIG_WALLET, ...subject, data: JSON.stringify(data), ...times };
+    }),
+  );
 }
