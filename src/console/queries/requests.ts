@@ -16,6 +16,8 @@ export interface RequestsSearch extends RangeSearch {
   readonly state?: string;
   readonly metadata?: string;
   readonly page?: string;
+  /** "-charged" or "-duration". */
+  readonly sort?: string;
   /** "0" pauses the live list. */
   readonly live?: string;
 }
@@ -52,6 +54,7 @@ export const requestsQuery = (account: string, search: RequestsSearch) => {
     ...Object.fromEntries(named),
     ...(hasRange(search) && { from, to }),
     ...(search.page && { page: search.page }),
+    ...(isOrdered(search) && { sort: search.sort }),
   };
   return queryOptions({
     queryKey: ["account", account, "requests", query],
@@ -62,6 +65,13 @@ export const requestsQuery = (account: string, search: RequestsSearch) => {
 
 export function hasFilter(search: RequestsSearch): boolean {
   return FILTERS.some((name) => search[name] !== undefined);
+}
+
+/** Whether requests are in another order than the newest first. */
+export function isOrdered<Search extends { readonly sort?: string }>(
+  search: Search,
+): search is Search & { readonly sort: "-charged" | "-duration" } {
+  return search.sort === "-charged" || search.sort === "-duration";
 }
 
 export function hasRange({ range, from }: RequestsSearch): boolean {

@@ -41,6 +41,7 @@ export const trafficPages = [
       "state",
       "metadata",
       "page",
+      "sort",
       "live",
     ),
     component: lazyPart(() => import("../pages/requests/requests-page.tsx"), "RequestsPage"),

@@ -117,6 +117,8 @@ const PATHS = [
   `${IN}/keys?size=50&q=key%2029`,
   `${IN}/key-names`,
   `${IN}/requests`,
+  `${IN}/requests?sort=-charged`,
+  `${IN}/requests?sort=-duration&model=model-3`,
   `${IN}/requests?key=key-3`,
   `${IN}/requests?key=${RARE_KEY}`,
   `${IN}/requests?model=model-3&outcome=upstream_timeout`,

@@ -66,6 +66,26 @@ describe.each(DIALECTS)("requests on %s", (dialect) => {
     expect(third.next).toBeNull();
   });
 
+  test("are listed dearest or slowest first, in one page", async () => {
+    const { accountId, keyId, read } = await payer();
+    const { ledger } = console.parts;
+    await ledger.topUp({ walletId: accountId, topUpId: "dear", amount: 10_000_000_000n });
+    for (const [n, amount] of [3n, 9n, 1n].entries()) {
+      await ledger.charge({
+        ...{ walletId: accountId, keyId, chargeId: `charge-${n}`, amount: amount * 1_000_000_000n },
+        facts: { surface: "grpc", model: "video" },
+        outcome: { outcome: "ok", source: "reported", totalMs: 10 * n, attempts: [] },
+      });
+    }
+    const dearest = await read("/requests?sort=-charged&size=2");
+    const charged = dearest.items.map(({ charged_usd }: { charged_usd: string }) => charged_usd);
+    expect(charged).toEqual(["9.00", "3.00"]);
+    expect(dearest).toMatchObject({ next: null, ordered_from: null });
+    const slowest = (await read("/requests?sort=-duration&size=1")).items;
+    expect(slowest).toMatchObject([{ total_ms: 20, charged_usd: "1.00" }]);
+    expect((await read("/requests?sort=-charged&model=none")).items).toEqual([]);
+  });
+
   test("are filtered by key, model, upstream, outcome, surface, state and time", async () => {
     const { secret, keyId, find } = await payer();
     const chat = idOf(await post(console.gateway, CHAT, { secret }));

@@ -6,13 +6,19 @@ import { KeyFilter, Select } from "../../parts/filters.tsx";
 import { ViewLink } from "../../parts/list-table.tsx";
 import { ScopeFilter } from "../../parts/scope-filter.tsx";
 import { modelsQuery } from "../../queries/overview.ts";
-import type { RequestsSearch } from "../../queries/requests.ts";
+import { isOrdered, type RequestsSearch } from "../../queries/requests.ts";
 import { withSearch } from "../../search.ts";
 import styles from "./requests.module.css";
 
 const OUTCOMES = ["ok", "client_closed", "empty_completion", "upstream_unavailable", "upstream_timeout"];
 const STATES = { held: "running", settled: "settled", released: "released", expired: "expired" };
 const SURFACES = ["chat", "messages", "responses", "gemini", "compact", "embeddings", "playground", "grpc"];
+
+const ORDERS = [
+  { value: "", text: "the newest" },
+  { value: "-charged", text: "the dearest" },
+  { value: "-duration", text: "the slowest" },
+] as const;
 
 interface FiltersProps {
   readonly account: string;
@@ -60,6 +66,12 @@ export function Filters({ account, search }: FiltersProps) {
         "API",
         SURFACES.map((value) => ({ value, text: value })),
       )}
+      <Select
+        label="First"
+        value={isOrdered(search) ? search.sort : ""}
+        options={ORDERS}
+        onChange={choose("sort")}
+      />
       <MetadataFilter value={search.metadata ?? ""} onChange={choose("metadata")} />
       <ViewLink />
     </div>

@@ -124,6 +124,12 @@ function Requests({ account }: { readonly account: string }) {
               them.
             </p>
           )}
+          {data?.ordered_from && (
+            <p className={styles.searched} role="status">
+              Of the newest requests that match, since <Time at={data.ordered_from} />. A shorter range or a
+              filter leads to older ones.
+            </p>
+          )}
           {search.metadata && (
             <p className={styles.searched}>
               Metadata is that of services which hold money themselves; requests of keys have none.

@@ -3,6 +3,7 @@ import { useEffect, useState } from "react";
 import {
   hasFilter,
   hasRange,
+  isOrdered,
   type RequestRow,
   type RequestsAnswer,
   type RequestsSearch,
@@ -132,7 +133,7 @@ interface HeldList {
 
 /** Reads the requests of the URL's filters, and follows new ones where nothing is filtered. */
 export function useLiveList(account: string, search: RequestsSearch): LiveList {
-  const isWhole = !hasFilter(search) && !hasRange(search) && search.page === undefined;
+  const isWhole = !hasFilter(search) && !hasRange(search) && !isOrdered(search) && search.page === undefined;
   const isPaused = search.live === "0";
   const query = useQuery({ ...requestsQuery(account, search), refetchOnWindowFocus: !isPaused });
   const wanted = !isWhole ? "off" : isPaused ? "paused" : "live";

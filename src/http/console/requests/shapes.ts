@@ -18,6 +18,11 @@ export const requestsQuery = t.Object({
   to: t.Optional(time),
   metadata: t.Optional(t.String({ maxLength: 512, description: "name:value of a member of the metadata" })),
   scope: t.Optional(scopeFilter),
+  sort: t.Optional(
+    t.Union([t.Literal("-charged"), t.Literal("-duration")], {
+      description: "the dearest or the slowest first, one page of the newest 2,000 that match",
+    }),
+  ),
 });
 export type RequestsQueryText = Static<typeof requestsQuery>;
 
@@ -47,6 +52,9 @@ export type RequestRow = Static<typeof row>;
 export const requestsAnswer = t.Object({
   items: t.Array(row),
   next: t.Nullable(t.String()),
+  ordered_from: t.Nullable(
+    t.String({ description: "since when requests were put in an order, where older ones match too" }),
+  ),
   searched_to: t.Nullable(
     t.String({ description: "how far back a search by metadata has come; null when it came to the end" }),
   ),
