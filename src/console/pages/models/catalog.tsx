@@ -30,40 +30,38 @@ export function Catalog({ account, search, query }: CatalogProps) {
   const options = abilitiesAmong(models);
   const isFiltered = search.q !== undefined || search.can !== undefined;
   return (
-    <>
-      <Panel isFlush>
-        <ListTable
-          filters={
-            <>
-              <SearchField name="q" value={search.q} label="Name of a model" />
-              {options.length > 0 && (
-                <Select
-                  label="Can"
-                  value={search.can ?? ""}
-                  options={[
-                    { value: "", text: "anything" },
-                    ...options.map(({ id, text }) => ({ value: id, text })),
-                  ]}
-                  onChange={(can) => set({ can: can || undefined })}
-                />
-              )}
-            </>
-          }
-          caption="Models with context, prices, speed and success"
-          columns={columnsOf({ account, mayPlay })}
-          rows={query.data && models.filter(matches(search))}
-          rowKey={({ id }) => id}
-          rowLink={({ id }) => ({ to: "/accounts/$account/models/$model", params: { account, model: id } })}
-          empty={<Empty icon="model" title={isFiltered ? "No model matches" : "No model yet"} />}
-          query={query}
-          footer={
-            <span>
-              {formatCount(models.filter(matches(search)).length)} of {formatCount(models.length)} models
-            </span>
-          }
-        />
-      </Panel>
-    </>
+    <Panel isFlush>
+      <ListTable
+        filters={
+          <>
+            <SearchField name="q" value={search.q} label="Name of a model" />
+            {options.length > 0 && (
+              <Select
+                label="Can"
+                value={search.can ?? ""}
+                options={[
+                  { value: "", text: "anything" },
+                  ...options.map(({ id, text }) => ({ value: id, text })),
+                ]}
+                onChange={(can) => set({ can: can || undefined })}
+              />
+            )}
+          </>
+        }
+        caption="Models with context, prices, speed and success"
+        columns={columnsOf({ account, mayPlay })}
+        rows={query.data && models.filter(matches(search))}
+        rowKey={({ id }) => id}
+        rowLink={({ id }) => ({ to: "/accounts/$account/models/$model", params: { account, model: id } })}
+        empty={<Empty icon="model" title={isFiltered ? "No model matches" : "No model yet"} />}
+        query={query}
+        footer={
+          <span>
+            {formatCount(models.filter(matches(search)).length)} of {formatCount(models.length)} models
+          </span>
+        }
+      />
+    </Panel>
   );
 }
 
