@@ -3,8 +3,7 @@ import type { Database } from "../db/database.ts";
 import { DAY_MS, HOUR_MS } from "../domain/id-time.ts";
 import type { Nanos } from "../domain/money.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { type Balances, pagesOf } from "../ledger/records.ts";
-import type { UsageRow } from "../ledger/usage-records.ts";
+import { type Balances, pagesOf, type UsageQuery, type WalletSummary } from "../ledger/records.ts";
 import { type Account, readAccount } from "./accounts.ts";
 import { containsText } from "./contains-text.ts";
 import { inOrder, type ListOrder, pageRanked } from "./ranked-page.ts";
@@ -14,7 +13,7 @@ const NO_BALANCES: Balances = { posted: 0n, held: 0n, available: 0n };
 
 export interface ListParts {
   readonly database: Database;
-  readonly ledger: Pick<Ledger, "balances" | "usage" | "wallets">;
+  readonly ledger: Pick<Ledger, "usage" | "wallet" | "wallets">;
   readonly now: () => number;
 }
 
@@ -25,7 +24,7 @@ export interface ListedAccount extends Account {
   readonly requests30d: number;
   /** Keys that are not revoked. */
   readonly keys: number;
-  /** To the hour within the last day, to the UTC day before; `undefined` for more than 30 days. */
+  /** `undefined` for none that is known. */
   readonly lastRequestAtMs: number | undefined;
 }
 
@@ -44,24 +43,26 @@ export interface AccountPage {
 }
 
 /**
- * Lists accounts by id, the oldest first, with their balances and their usage of 30 days. Without a text each
- * kind of figure costs one query per page, whatever the number of accounts.
+ * Lists accounts by id, the oldest first, with their balances and their usage of 30 days. Without a text or an order
+ * each kind of figure costs one query per page, whatever the number of accounts.
  */
 export async function listAccountsWithUsage(
   parts: ListParts,
   page: AccountPage,
 ): Promise<{ readonly items: readonly ListedAccount[]; readonly next: string | null }> {
-  const { accounts, balances, next } = await find(parts, page);
+  const { accounts, wallets, used, next } = await find(parts, page);
   const ids = accounts.map(({ id }) => id);
-  const [usage, keys] = await Promise.all([sumUsage(parts, ids), countKeys(parts.database, ids)]);
+  const [usage, keys] = await Promise.all([
+    used ?? sumUsage(parts, { walletIds: ids }),
+    countKeys(parts.database, ids),
+  ]);
   const items = accounts.map((account) => {
-    const { spent30d = 0n, requests30d = 0, lastRequestAtMs } = usage.get(account.id) ?? {};
+    const wallet = wallets.get(account.id);
     return {
       ...account,
-      balances: balances.get(account.id) ?? NO_BALANCES,
-      spent30d,
-      requests30d,
-      lastRequestAtMs,
+      ...(usage.get(account.id) ?? NO_USAGE),
+      balances: wallet?.balances ?? NO_BALANCES,
+      lastRequestAtMs: wallet?.newestHoldAtMs,
       keys: keys.get(account.id) ?? 0,
     };
   });
@@ -73,9 +74,13 @@ function find(parts: ListParts, page: AccountPage): Promise<FoundAccounts> {
   return page.text ? search(parts, page) : listAll(parts, page);
 }
 
+type Wallets = ReadonlyMap<string, WalletSummary>;
+
 interface FoundAccounts {
   readonly accounts: readonly Account[];
-  readonly balances: ReadonlyMap<string, Balances>;
+  readonly wallets: Wallets;
+  /** Where the order took the usage of all. */
+  readonly used?: ReadonlyMap<string, UsageSum> | undefined;
   readonly next: string | null;
 }
 
@@ -85,14 +90,14 @@ async function listAll(
   { token, size }: AccountPage,
 ): Promise<FoundAccounts> {
   const { items, nextToken } = await ledger.wallets({ size, token });
-  const balances = new Map(items.map(({ walletId, balances }) => [walletId, balances]));
+  const wallets = byId(items);
   const { accounts } = database.tables;
   const rows = await database.db
     .select()
     .from(accounts)
-    .where(inArray(accounts.id, [...balances.keys()]))
+    .where(inArray(accounts.id, [...wallets.keys()]))
     .orderBy(asc(accounts.id));
-  return { accounts: rows.map(readAccount), balances, next: nextToken ?? null };
+  return { accounts: rows.map(readAccount), wallets, next: nextToken ?? null };
 }
 
 /** The ledger reads no wallets of a list of ids: each match costs a read by its key, at most a page of them. */
@@ -110,9 +115,18 @@ async function search(
     .orderBy(asc(accounts.id))
     .limit(size + 1);
   const found = rows.slice(0, size).map(readAccount);
-  const balances = await Promise.all(found.map(async ({ id }) => [id, await ledger.balances(id)] as const));
-  const next = rows.length > size ? (found.at(-1)?.id ?? null) : null;
-  return { accounts: found, balances: new Map(balances), next };
+  const ids = found.map(({ id }) => id);
+  const next = rows.length > size ? (ids.at(-1) ?? null) : null;
+  return { accounts: found, wallets: await readWallets(ledger, ids), next };
+}
+
+async function readWallets(ledger: Pick<Ledger, "wallet">, ids: readonly string[]): Promise<Wallets> {
+  const wallets = await Promise.all(ids.map((id) => ledger.wallet(id)));
+  return byId(wallets.filter((wallet) => wallet !== undefined));
+}
+
+function byId(wallets: readonly WalletSummary[]): Wallets {
+  return new Map(wallets.map((wallet) => [wallet.walletId, wallet]));
 }
 
 /** Every account has its value read: those of 5,000 are some thousand rows, of one query each, or of five. */
@@ -127,9 +141,13 @@ async function rank(
     .select({ id: accounts.id, name: accounts.name })
     .from(accounts)
     .where(containsText([accounts.name, accounts.email, accounts.id], text));
-  const known = by === "available" ? await readAllBalances(ledger) : undefined;
-  const used = by === "spent" || by === "requests" ? await readAllUsage(parts, by) : undefined;
-  const figureOf = (id: string) => known?.get(id)?.available ?? used?.get(id) ?? 0n;
+  const known = by === "available" ? await readAllWallets(ledger) : undefined;
+  const used = by === "spent" || by === "requests" ? await sumUsage(parts, DEAREST) : undefined;
+  const figureOf = (id: string) => {
+    if (known) return known.get(id)?.balances.available ?? 0n;
+    const { spent30d, requests30d } = used?.get(id) ?? NO_USAGE;
+    return by === "spent" ? spent30d : BigInt(requests30d);
+  };
   const ranked = named.map(({ id, name }) => ({
     id,
     value: by === "name" ? name.toLowerCase() : figureOf(id),
@@ -139,68 +157,40 @@ async function rank(
     .select()
     .from(accounts)
     .where(inArray(accounts.id, [...ids]));
-  const balances =
-    known ?? new Map(await Promise.all(ids.map(async (id) => [id, await ledger.balances(id)] as const)));
-  return { accounts: inOrder(ids, rows).map(readAccount), balances, next };
-}
-
-/** Of more than 10,000 accounts the ledger answers with those that have spent most. */
-async function readAllUsage(
-  { ledger, now }: ListParts,
-  by: "spent" | "requests",
-): Promise<ReadonlyMap<string, bigint>> {
-  const query = { walletId: undefined, fromMs: thirtyDaysFrom(now()), groupBy: ["wallet"] } as const;
-  const { rows } = await ledger.usage(query);
-  return new Map(
-    rows.map(({ group, captured, refunded, requests }) => [
-      String(group.wallet),
-      by === "spent" ? captured - refunded : BigInt(requests),
-    ]),
-  );
+  const wallets = known ?? (await readWallets(ledger, ids));
+  return { accounts: inOrder(ids, rows).map(readAccount), wallets, used, next };
 }
 
 /** The most wallets of one read. */
 const WALLETS_OF_READ = 1_000;
 
-async function readAllBalances(ledger: Pick<Ledger, "wallets">): Promise<ReadonlyMap<string, Balances>> {
-  const found = new Map<string, Balances>();
+async function readAllWallets(ledger: Pick<Ledger, "wallets">): Promise<Wallets> {
+  const found: WalletSummary[] = [];
   for await (const wallets of pagesOf((token) => ledger.wallets({ size: WALLETS_OF_READ, token })))
-    for (const { walletId, balances } of wallets) found.set(walletId, balances);
-  return found;
+    found.push(...wallets);
+  return byId(found);
 }
 
-interface UsageSum {
-  spent30d: Nanos;
-  requests30d: number;
-  lastRequestAtMs: number | undefined;
-}
+type UsageSum = Pick<ListedAccount, "spent30d" | "requests30d">;
+const NO_USAGE: UsageSum = { spent30d: 0n, requests30d: 0 };
 
-/** Sums the usage of a page of accounts by one query for 30 days, and one for the hours of the last day. */
+/** Of more accounts, those that have spent most are known: others are ordered as if they had no usage. */
+const DEAREST = { dearestMax: 10_000 } as const;
+
+/** Sums the usage of 30 days of these wallets, at most a page of them, or of all. */
 async function sumUsage(
   { ledger, now }: ListParts,
-  walletIds: readonly string[],
+  which: Pick<UsageQuery, "walletIds" | "dearestMax">,
 ): Promise<ReadonlyMap<string, UsageSum>> {
-  const sums = new Map<string, UsageSum>();
-  if (walletIds.length === 0) return sums;
-  const add = ({ group, requests, captured, refunded }: UsageRow) => {
-    const id = String(group.wallet);
-    const sum = sums.get(id) ?? { spent30d: 0n, requests30d: 0, lastRequestAtMs: undefined };
-    sum.spent30d += captured - refunded;
-    sum.requests30d += requests;
-    sum.lastRequestAtMs = later(sum.lastRequestAtMs, group.day);
-    sums.set(id, sum);
-  };
-  const nowMs = now();
-  const [days, hours] = await Promise.all([
-    readUsage(ledger, { walletIds, fromMs: thirtyDaysFrom(nowMs), by: "day" }),
-    readUsage(ledger, { walletIds, fromMs: nowMs - DAY_MS, by: "hour" }),
-  ]);
-  for (const row of days) add(row);
-  for (const { group } of hours) {
-    const sum = sums.get(String(group.wallet));
-    if (sum) sum.lastRequestAtMs = later(sum.lastRequestAtMs, group.hour);
-  }
-  return sums;
+  if (which.walletIds?.length === 0) return new Map();
+  const range = { walletId: undefined, fromMs: thirtyDaysFrom(now()) };
+  const { rows } = await ledger.usage({ ...range, ...which, groupBy: ["wallet"], isMoneyOnly: true });
+  return new Map(
+    rows.map(({ group, captured, refunded, requests }) => [
+      String(group.wallet),
+      { spent30d: captured - refunded, requests30d: requests },
+    ]),
+  );
 }
 
 /** The midnight of a viewer from which the pages of usage, which end with the running hour, count 30 days. */
@@ -208,19 +198,6 @@ export function thirtyDaysFrom(nowMs: number, offsetHours = 0): number {
   const shiftMs = offsetHours * HOUR_MS;
   const endMs = Math.ceil((nowMs + 1) / HOUR_MS) * HOUR_MS;
   return Math.ceil((endMs - USAGE_DAYS * DAY_MS + shiftMs) / DAY_MS) * DAY_MS - shiftMs;
-}
-
-/** At most 200 accounts of 31 days, or 25 hours: below the 10,000 rows that a ledger returns. */
-async function readUsage(
-  ledger: Pick<Ledger, "usage">,
-  query: { readonly walletIds: readonly string[]; readonly fromMs: number; readonly by: "day" | "hour" },
-): Promise<readonly UsageRow[]> {
-  const { walletIds, fromMs, by } = query;
-  return (await ledger.usage({ walletId: undefined, walletIds, fromMs, groupBy: ["wallet", by] })).rows;
-}
-
-function later(known: number | undefined, time: unknown): number | undefined {
-  return typeof time === "number" ? Math.max(known ?? time, time) : known;
 }
 
 /** Counts the keys that are not revoked, without those that keys made. */

@@ -160,7 +160,7 @@ function SortChoice<Row>({ columns, order, onChange }: SortChoiceProps<Row>) {
       <Select
         label="Order"
         value={order ? `${order.isDescending ? "-" : ""}${order.id}` : ""}
-        options={[{ value: "", text: "usual" }, ...options]}
+        options={[{ value: "", text: "as listed" }, ...options]}
         onChange={(value) => onChange(readSort(value, undefined))}
       />
     </span>

@@ -19,7 +19,6 @@ import styles from "../../parts/stack.module.css";
 import { Time } from "../../parts/time.tsx";
 import { ACCOUNTS_KEY, accountsQuery, type ListedAccount } from "../../queries/operator.ts";
 import { meQuery } from "../../session.ts";
-import { DAY_MS, HOUR_MS } from "../../times.ts";
 import { useIdempotencyKey } from "../../use-action.ts";
 import { AccountDialog, type AccountTask } from "./account-dialogs.tsx";
 
@@ -118,12 +117,6 @@ function columnsWith(start: (task: AccountTask) => void): readonly Column<Listed
   ];
 }
 
-/** The list knows the hour of a request of the last day, and of earlier ones the day. */
-function LastRequest({ at }: { readonly at: string }) {
-  const agoMs = Date.now() - Date.parse(at);
-  return agoMs < HOUR_MS ? "this hour" : <Time at={at} as={agoMs < DAY_MS ? "relative" : "date"} />;
-}
-
 const MONEY: readonly Column<ListedAccount>[] = [
   {
     id: "available",
@@ -163,7 +156,11 @@ const MONEY: readonly Column<ListedAccount>[] = [
     header: "Last request",
     isNarrow: true,
     cell: ({ last_request_at }) =>
-      last_request_at ? <LastRequest at={last_request_at} /> : <span className={styles.soft}>never</span>,
+      last_request_at ? (
+        <Time at={last_request_at} as="relative" />
+      ) : (
+        <span className={styles.soft}>never</span>
+      ),
   },
 ];
 

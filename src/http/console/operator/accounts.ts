@@ -13,7 +13,7 @@ import { account, acting, printAccount, reason, wallet } from "../accounts/shape
 import type { PartsOf } from "../console-parts.ts";
 import { throwBookingError } from "../errors.ts";
 import { createGuard } from "../guard.ts";
-import { id, listQuery, nothing, pageOf, readAmount, usd } from "../shapes.ts";
+import { id, listQuery, nothing, pageOf, readAmount, time, usd } from "../shapes.ts";
 import { creditEnd, creditSource } from "../wallet/shapes.ts";
 
 type Parts = PartsOf<"ledger" | "settings">;
@@ -35,9 +35,7 @@ const listedAccount = t.Composite([
     spent_30d_usd: usd,
     requests_30d: t.Integer(),
     keys: t.Integer({ description: "Keys that are not revoked" }),
-    last_request_at: t.Nullable(
-      t.String({ description: "To the hour in the last day, else to the UTC day" }),
-    ),
+    last_request_at: t.Nullable(time),
   }),
 ]);
 const markedAccount = t.Composite([account, t.Object({ markup: markupOrNull })]);
