@@ -4,6 +4,7 @@ import { chunksOf } from "../domain/chunks.ts";
 import { DAY_MS } from "../domain/id-time.ts";
 import type { Nanos } from "../domain/money.ts";
 import { type Ledger, LedgerError } from "../ledger/ledger.ts";
+import { USAGE_WALLETS_MAX } from "../ledger/records.ts";
 import type { UsageRow } from "../ledger/usage-records.ts";
 
 /** What a key has spent in the last 30 days, and when it was last used. */
@@ -73,7 +74,10 @@ async function readSpent(
   if (offsetHours === 0) return undefined;
   const keyId = keys.length === 1 ? keys[0]?.id : undefined;
   const fromMs = thirtyDaysFrom(now(), offsetHours);
-  const { rows } = await ledger.usage({ walletId: accountId, keyId, fromMs, groupBy: ["key"] });
+  const { rows } = await ledger.usage({
+    ...{ walletId: accountId, keyId, fromMs, isMoneyOnly: true },
+    groupBy: ["key"],
+  });
   return new Map(rows.map(({ group, captured, refunded }) => [String(group.key), captured - refunded]));
 }
 
@@ -90,7 +94,7 @@ export async function readLastUse(
 ): Promise<ReadonlyMap<string, bigint>> {
   const nowMs = now();
   const read = (by: "day" | "hour", fromMs: number) =>
-    ledger.usage({ walletId, fromMs, groupBy: ["key", by], dearestMax: ROWS_MAX });
+    ledger.usage({ walletId, fromMs, groupBy: ["key", by], dearestMax: ROWS_MAX, isMoneyOnly: true });
   const reports = await Promise.all([read("day", thirtyDaysFrom(nowMs)), read("hour", nowMs - DAY_MS)]);
   const latest = new Map<string, bigint>();
   for (const { group } of reports.flatMap(({ rows }) => rows)) {
@@ -109,7 +113,11 @@ async function readDays(
   const [only, ...others] = keys;
   if (!only) return [];
   const keyId = others.length === 0 ? only.id : undefined;
-  const query = { walletId: accountId, keyId, groupBy: ["key", "day"] } as const;
+  const among = keys.length <= USAGE_WALLETS_MAX ? keys.map(({ id }) => id) : undefined;
+  const query = {
+    ...{ walletId: accountId, keyId, among, isMoneyOnly: true },
+    groupBy: ["day", "key"],
+  } as const;
   try {
     return (await ledger.usage(query)).rows;
   } catch (fault) {

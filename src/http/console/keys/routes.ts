@@ -169,7 +169,8 @@ async function listKeys(
   const readFigures = async () => {
     if (order.by === "used") return readLastUse({ ledger, now }, accountId);
     const fromMs = thirtyDaysFrom(nowMs, offsetHours);
-    const { rows } = await ledger.usage({ walletId: accountId, fromMs, groupBy: ["key"] });
+    const query = { walletId: accountId, fromMs, isMoneyOnly: true } as const;
+    const { rows } = await ledger.usage({ ...query, groupBy: ["key"] });
     return new Map(rows.map(({ group, captured, refunded }) => [String(group.key), captured - refunded]));
   };
   return listKeysBy(database, { ...list, order, size: wanted.size ?? PAGE_SIZE, readFigures });
