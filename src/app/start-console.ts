@@ -30,7 +30,13 @@ import { createAuditJob } from "./audit-job.ts";
 import { type ConsoleBuilder, createConsoleBuilder } from "./console-build.ts";
 import { readBuild } from "./console-cache.ts";
 import { startMails, startNotices } from "./start-deliveries.ts";
-import { createPeople, startAccountSweep, startRecordingSweep, startSessionSweep } from "./start-people.ts";
+import {
+  createPeople,
+  startAccountSweep,
+  startRecordingSweep,
+  startSessionSweep,
+  startUnusedRights,
+} from "./start-people.ts";
 
 interface Foundation {
   readonly database: Database;
@@ -85,6 +91,7 @@ export function startConsole(config: Config, foundation: Foundation): RunningCon
     ...startStripeJobs(parts),
     startPlanPasses({ ...parts, metrics: foundation.metrics.plans }),
     startSessionSweep(parts),
+    startUnusedRights(parts),
     startRecordingSweep({ ...parts, bounds: config.recordings, metrics: foundation.metrics.recordings }),
     ...(mailServer ? [mailServer] : []),
   ];

@@ -4,6 +4,7 @@ import { sweepAnswers } from "../accounts/idempotency.ts";
 import { sweepChildLimits, sweepEndedChildren } from "../accounts/keys/child-limits.ts";
 import type { ProviderSignInParts } from "../accounts/oidc/admission.ts";
 import { createProviders } from "../accounts/oidc/providers.ts";
+import { endUnusedRights } from "../accounts/oidc/unused-rights.ts";
 import type { PasskeyParts } from "../accounts/passkeys/passkeys.ts";
 import type { CredentialParts, MailOrders } from "../accounts/people/credentials.ts";
 import { createIdentify, type Identify } from "../accounts/people/identify.ts";
@@ -15,6 +16,7 @@ import { createThrottle, type Throttle } from "../accounts/people/throttle.ts";
 import { sealSharedSecrets } from "../accounts/shared-secret.ts";
 import { freezeSuspended, type SuspensionParts } from "../accounts/suspension.ts";
 import type { Database } from "../db/database.ts";
+import { HOUR_MS } from "../domain/id-time.ts";
 import { NO_SIGN_IN_RULES } from "../domain/sign-in-rules.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import type { ConsoleSettings } from "../http/console/console-parts.ts";
@@ -82,6 +84,24 @@ export function startSessionSweep({
     },
     onFault: (fault) => log.error(describeFault(fault), "session sweep failed"),
     beginsNow: true,
+  });
+}
+
+/** Ends the rights of people who sign in at their provider no more, once an hour. Returns what stops it. */
+export function startUnusedRights({
+  database,
+  settings,
+  log,
+  now,
+}: Pick<PeopleFoundation, "database" | "settings" | "log" | "now">) {
+  const rules = () => settings.signIn ?? NO_SIGN_IN_RULES;
+  return repeat({
+    everyMs: HOUR_MS,
+    async run() {
+      const identities = await endUnusedRights({ database, rules, now });
+      if (identities > 0) log.warn({ identities }, "rights of identities without a sign-in ended");
+    },
+    onFault: (fault) => log.error(describeFault(fault), "end of unused rights failed"),
   });
 }
 

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { isLoopbackHost } from "../domain/addresses.ts";
-import { HOUR_MS } from "../domain/id-time.ts";
+import { DAY_MS, HOUR_MS } from "../domain/id-time.ts";
 import type { GroupRight, SignInProvider, SignInRules } from "../domain/sign-in-rules.ts";
 import type { Path, Problems } from "./problems.ts";
 import { Count, Flag, Mapping, OneOf, Text } from "./schema-parts.ts";
@@ -40,6 +40,7 @@ const Provider = Mapping({
     ),
   ),
   session_hours: Type.Optional(Count(1, 336)),
+  rights_days: Type.Optional(Count(1, 366)),
   confirm_by: Type.Optional(OneOf("auth_time", "select_account")),
 });
 
@@ -76,6 +77,7 @@ function readProvider(id: string, entry: ProviderEntry): SignInProvider {
     rights: (entry.roles ?? []).flatMap(readRight),
     domains: entry.domains,
     sessionMs: (entry.session_hours ?? SESSION_HOURS) * HOUR_MS,
+    rightsMs: entry.rights_days === undefined ? undefined : entry.rights_days * DAY_MS,
     confirmBy: entry.confirm_by ?? "auth_time",
   };
 }

@@ -29,6 +29,8 @@ export interface SignInProvider {
   readonly domains: readonly string[] | undefined;
   /** How long a session of this provider lasts. It is never renewed. */
   readonly sessionMs: number;
+  /** How long rights of groups last without a sign-in. `undefined` for as long as none comes without the group. */
+  readonly rightsMs: number | undefined;
   /** What counts as a new proof of the person: a time that the provider states, or any repeated sign-in. */
   readonly confirmBy: "auth_time" | "select_account";
 }

@@ -1,7 +1,7 @@
 /** The most files and lines of each room of folders. A raise says why, in its commit. */
 export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly lines: number }>> = {
   cli: { files: 63, lines: 7000 },
-  app: { files: 23, lines: 2540 },
+  app: { files: 23, lines: 2560 },
   setup: { files: 6, lines: 920 },
   config: { files: 41, lines: 5060 },
   http: { files: 30, lines: 3930 },
@@ -15,7 +15,7 @@ export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly 
   notices: { files: 12, lines: 1850 },
   exports: { files: 6, lines: 800 },
   delivery: { files: 7, lines: 990 },
-  accounts: { files: 71, lines: 9480 },
+  accounts: { files: 72, lines: 9550 },
   "ledger-grpc": { files: 29, lines: 4350 },
   "settlement-outbox": { files: 5, lines: 1150 },
   ledger: { files: 108, lines: 16250 },

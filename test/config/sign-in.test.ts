@@ -21,6 +21,7 @@ test("a provider has defaults: three scopes, twelve hours, and a stated time as 
         rights: [],
         domains: undefined,
         sessionMs: 12 * 3_600_000,
+        rightsMs: undefined,
         confirmBy: "auth_time",
       },
     ],
@@ -28,6 +29,11 @@ test("a provider has defaults: three scopes, twelve hours, and a stated time as 
     secondFactor: "none",
   });
   expect(loadYaml("").signIn?.providers).toEqual([]);
+});
+
+test("rights of groups last so many days without a sign-in", () => {
+  const { signIn } = loadYaml(signInOf(`${ENTRY}, rights_days: 30`));
+  expect(signIn?.providers[0]?.rightsMs).toBe(30 * 86_400_000);
 });
 
 test("the scope openid is always asked for", () => {

@@ -58,7 +58,7 @@ function isStillOpen(rules: SignInRules, session: Session, nowMs: number): boole
 }
 
 /** The file may write an issuer with a slash that its tokens do not have. */
-function isSameIssuer(one: string, other: string | undefined): boolean {
+export function isSameIssuer(one: string, other: string | undefined): boolean {
   return other !== undefined && new URL(one).href === new URL(other).href;
 }
 

@@ -30,6 +30,7 @@ function providerOf(more: Partial<SignInProvider> = {}): SignInProvider {
     rights: [],
     domains: undefined,
     sessionMs: 1,
+    rightsMs: undefined,
     confirmBy: "auth_time",
     ...more,
   };

@@ -37,6 +37,7 @@ describe.each(DIALECTS)("the sign-in at a provider on %s", (dialect) => {
     rights: [],
     domains: undefined,
     sessionMs: 12 * HOUR_MS,
+    rightsMs: undefined,
     confirmBy: "auth_time",
     ...more,
   });
