@@ -125,6 +125,23 @@ test("a request appears without a reload, waits while the list is held, and lead
   });
 });
 
+test("the dearest request comes first on the page, before newer ones", async () => {
+  world.upstream.on(MODEL, answerWith({ text: "Hi.", usage: { input: 420, output: 500 } }));
+  const dear = await send();
+  world.upstream.on(MODEL, answerWith(HI));
+  await send();
+  const path = "/requests?sort=-charged";
+  await visit(path, async (page) => {
+    const links = page.getByRole("table", { name: "Requests" }).getByRole("link");
+    await links.first().waitFor();
+    const hrefs = await links.evaluateAll((all) => all.map((each) => each.getAttribute("href") ?? ""));
+    const { items } = await world.owner.call("GET", `/accounts/${world.acme.accountId}${path}`);
+    const ids = items.map(({ id }: { id: string }) => id);
+    expect(hrefs.map((href) => href.split("/").at(-1))).toEqual(ids);
+    expect(ids).toContain(dear.id);
+  });
+});
+
 test("a session that ends while the list is live leads to the sign-in, and back to the list", async () => {
   const person = await signIn(world.url, { email: world.emails.developer, password: PASSWORD });
   const path = `${account()}/requests`;

@@ -110,7 +110,7 @@ function followRequests(account: string, { onState, onOpen, onRows, onRefused }:
 
 /** The list of the page: a page of rows, and the rows that have come since. */
 export interface LiveList {
-  /** Newest first; `undefined` while loading. */
+  /** Newest first, unless the URL has another order; `undefined` while loading. */
   readonly rows: readonly RequestRow[] | undefined;
   /** `off` where filters, a range or an older page show a list that nothing joins. */
   readonly state: LiveState;
@@ -139,7 +139,7 @@ export function useLiveList(account: string, search: RequestsSearch): LiveList {
   const wanted = !isWhole ? "off" : isPaused ? "paused" : "live";
   const live = useLiveRows(account, { wanted, onGap: () => void query.refetch() });
   const [held, setHeld] = useState<HeldList>();
-  const rows = query.data && joinPage(live.rows, query.data);
+  const rows = query.data && (isWhole ? joinPage(live.rows, query.data) : query.data.items);
   // What was held belongs to the live list alone.
   if (live.state === "off" && held) setHeld(undefined);
   const shown = held && rows ? updateRows(held.rows, rows) : rows;
