@@ -307,7 +307,6 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "errors.ts",
       "ledger/ledger.ts",
       "ledger/records.ts",
-      "ledger/usage-records.ts",
       "limiter",
       "platform.ts",
       "program-files.ts",
