@@ -43,9 +43,9 @@ export function usdNumber(usd: string): number {
   return Number(readUsd(usd)) / NANOS_PER_USD;
 }
 
-/** Prints USD that were computed with as a number: to the cent, and two digits of less than a cent. */
+/** Prints USD that were computed with as a number: to the cent, and two digits of less than ten cents. */
 export function formatUsdNumber(value: number): string {
-  if (value !== 0 && Math.abs(value) < 0.01)
+  if (value !== 0 && Math.abs(value) < 0.0995)
     return localise(`${value < 0 ? "−" : ""}$${SMALL.format(Math.abs(value))}`);
   return formatCents(BigInt(Math.round(value * NANOS_PER_USD)));
 }

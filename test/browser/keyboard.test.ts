@@ -214,7 +214,7 @@ describe("an operator without a mouse", () => {
 test("a question mark lists the keys, and g with a letter opens a page", async () => {
   await browse(browser, { url: world.url, path: account(), person: world.owner }, async (page) => {
     await page.keyboard.press("?");
-    const help = page.getByRole("dialog", { name: "Keys" });
+    const help = page.getByRole("dialog", { name: "Keyboard" });
     await help.getByText("Go to Wallet").waitFor();
     await page.keyboard.press("Escape");
     await help.waitFor({ state: "detached" });

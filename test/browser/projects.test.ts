@@ -108,7 +108,7 @@ test("requests of end users show on the project, their receipts, and the page of
   const { projectId, parentKeyId, attributedId, overLimitId } = await furnishProjects(world);
   const watched = await open(`/projects/${projectId}`);
   const { page } = watched;
-  await page.getByRole("row", { name: /ines@shop.example.*50%.*2.*\$0\.05 per day left/ }).waitFor();
+  await page.getByRole("row", { name: /ines@shop.example.*50%.*2.*left of \$0\.05 per day/ }).waitFor();
   await page.getByRole("tab", { name: "Keys" }).click();
   await page.getByRole("row", { name: /^customer support bot.*100%/ }).waitFor();
   expect(await findAccessibilityFaults(page)).toEqual([]);
@@ -127,7 +127,7 @@ test("requests of end users show on the project, their receipts, and the page of
   await page.getByRole("link", { name: "Raise the limit" }).click();
   await untilTitled(page, "customer support");
   await page.goto(addressOf(`/keys/${parentKeyId}`));
-  await page.getByRole("row", { name: /night run.*\$2\.00 of \$2\.00 in total left/ }).waitFor();
+  await page.getByRole("row", { name: /night run.*\$2\.00 left of \$2\.00 in total/ }).waitFor();
   await page.getByRole("link", { name: "night run" }).click();
   await page.getByText("customer support bot, and ends with it").waitFor();
   await page.getByRole("button", { name: "Edit", exact: true }).click();
@@ -191,7 +191,7 @@ test("the team page sets the limit of each member and that of one", async () => 
   await dialog.getByLabel("Spending limit").fill("5");
   await dialog.getByLabel("Period", { exact: true }).selectOption("day");
   await dialog.getByRole("button", { name: "Save" }).click();
-  await page.getByRole("row", { name: /Sam Okafor.*\$5\.00 of \$5\.00 per day left.*\$50\.00/ }).waitFor();
+  await page.getByRole("row", { name: /Sam Okafor.*\$5\.00 left of \$5\.00 per day.*\$50\.00/ }).waitFor();
   await page.getByRole("button", { name: "Set limit of Sam Okafor" }).click();
   expect(await dialog.getByLabel("Spending limit").inputValue()).toBe("5.00");
   await dialog.getByLabel("Spending limit").fill("");

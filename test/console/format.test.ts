@@ -30,6 +30,9 @@ describe("amounts", () => {
     [1.4e-8, "$0.000000014"],
     [-0.00123, "−$0.0012"],
     [0, "$0.00"],
+    [0.015, "$0.015"],
+    [0.02, "$0.02"],
+    [0.0996, "$0.10"],
     [1234.567, "$1,234.57"],
   ])("the computed amount %p is never shown in the scientific form", (value, shown) => {
     expect(formatUsdNumber(value)).toBe(shown);

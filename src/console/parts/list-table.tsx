@@ -56,9 +56,16 @@ export function ListTable<Row>(props: DataTableProps<Row> & ListProps<Row>) {
   );
 }
 
-/** Copies the address of the page, which holds its filters, order and range. */
-export function ViewLink() {
-  return <Copy icon="link" text={() => location.href} label="Copy the link to this view" />;
+/** Copies the address of the page, which holds its filters, order and range. Stays beside the filter that it has. */
+export function ViewLink({ children }: { readonly children?: ReactNode }) {
+  const copy = <Copy icon="link" text={() => location.href} label="Copy the link to this view" />;
+  if (!children) return copy;
+  return (
+    <span className={styles.filters}>
+      {children}
+      {copy}
+    </span>
+  );
 }
 
 interface NoMatchProps {

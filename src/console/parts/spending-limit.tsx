@@ -91,8 +91,8 @@ export function SpendingBar({ limit, label, isShort = false }: SpendingBarProps)
       <Bar share={share} label={label} note={note}>
         {isShort ? (
           <>
-            <Money usd={remaining_usd} isExact={isExact} /> of <Money usd={amount_usd} isExact={isExact} />{" "}
-            {describePeriod(period)} left
+            <Money usd={remaining_usd} isExact={isExact} /> left of{" "}
+            <Money usd={amount_usd} isExact={isExact} /> {describePeriod(period)}
           </>
         ) : (
           <>

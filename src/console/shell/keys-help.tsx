@@ -21,7 +21,7 @@ export function KeysHelp({ onClose }: { readonly onClose: () => void }) {
     ...pages.map(({ letter = "", text }) => ({ keys: ["g", letter], text: `Go to ${text}` })),
   ];
   return (
-    <Dialog title="Keys" isOpen onClose={onClose}>
+    <Dialog title="Keyboard" isOpen onClose={onClose}>
       <dl className={styles.keys}>
         {rows.map(({ keys, text }) => (
           <Row key={text} keys={keys} text={text} />

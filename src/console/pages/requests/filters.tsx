@@ -72,8 +72,9 @@ export function Filters({ account, search }: FiltersProps) {
         options={ORDERS}
         onChange={choose("sort")}
       />
-      <MetadataFilter value={search.metadata ?? ""} onChange={choose("metadata")} />
-      <ViewLink />
+      <ViewLink>
+        <MetadataFilter value={search.metadata ?? ""} onChange={choose("metadata")} />
+      </ViewLink>
     </div>
   );
 }

@@ -86,8 +86,9 @@ export function RefusalsPage() {
           ]}
           onChange={filter}
         />
-        <KeyFilter account={account} />
-        <ViewLink />
+        <ViewLink>
+          <KeyFilter account={account} />
+        </ViewLink>
       </div>
       <RefusalsChart account={account} search={search} />
       <Panel isFlush>

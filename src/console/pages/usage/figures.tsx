@@ -100,7 +100,7 @@ function MarginFigures({ total, before }: MarginProps) {
 
 function Change({ text, lead }: { readonly text: string | undefined; readonly lead?: string | undefined }) {
   const parts = [lead, text && `${text} on the period before`].filter(Boolean);
-  return <>{parts.join(" · ")}</>;
+  return <>{parts.join("\u00a0· ")}</>;
 }
 
 /** Refused requests are kept for 7 days: a longer range does not have them all. */
@@ -136,12 +136,10 @@ function Times({ name, times, before }: TimesProps) {
       name={name}
       value={times === undefined ? undefined : formatMs(times?.p50 ?? null)}
       note={
-        times && (
-          <>
-            p95 {formatMs(times.p95)} · p99 {formatMs(times.p99)}
-            {change && ` · ${change}`}
-          </>
-        )
+        times &&
+        [`p95 ${formatMs(times.p95)}`, `p99 ${formatMs(times.p99)}`, change]
+          .flatMap((part) => part?.replaceAll(" ", "\u00a0") ?? [])
+          .join("\u00a0· ")
       }
     />
   );

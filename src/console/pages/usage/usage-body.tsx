@@ -150,14 +150,15 @@ function Controls({ account, search, query }: ControlsProps) {
       {search.outcome && (
         <FilterChip filter="outcome" name="outcome" text={viewOutcome(search.outcome).text} />
       )}
-      <Button
-        look="quiet"
-        aria-pressed={isCompared}
-        onClick={() => set({ compare: isCompared ? "0" : undefined })}
-      >
-        {isCompared ? "Hide the comparison" : "Compare with the period before"}
-      </Button>
-      <ViewLink />
+      <ViewLink>
+        <Button
+          look="quiet"
+          aria-pressed={isCompared}
+          onClick={() => set({ compare: isCompared ? "0" : undefined })}
+        >
+          {isCompared ? "Hide the comparison" : "Compare with the period before"}
+        </Button>
+      </ViewLink>
     </div>
   );
 }

@@ -1,7 +1,7 @@
 import { type ApiKey, stateOfKey } from "../../../accounts/keys/key.ts";
 import { printTime } from "../../../domain/id-time.ts";
 import type { LimitWindow } from "../../../domain/limit-windows.ts";
-import { printUsd } from "../../../domain/money.ts";
+import { formatExact, printUsd } from "../../../domain/money.ts";
 import { limitsOf } from "../../../gateway/admit.ts";
 import type { Limits } from "../../../limiter/limiter.ts";
 import type { BoundKey, KeyFacts, SpendLimitState } from "../../../usage/forecast/bound-keys.ts";
@@ -131,8 +131,9 @@ function printLimit(binding: BindingLimit): KeyPage["limits"][number] {
 /** Prints the limit that binds first, with a sentence. */
 function printBinding(limit: BindingLimit): KeyPage["bound_by"] {
   const printed = printLimit(limit);
-  const unit = limit.unit === "usd" ? "USD" : limit.unit;
-  return { ...printed, text: `${limit.title} binds first: ${printed.remaining} ${unit} left.` };
+  const left =
+    limit.unit === "usd" ? formatExact(atLeastZero(limit.left)) : `${printed.remaining} ${limit.unit}`;
+  return { ...printed, text: `${limit.title} binds first: ${left} left.` };
 }
 
 export function printSimulation(replayed: Simulation): typeof simulation.static {
