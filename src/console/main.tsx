@@ -6,6 +6,7 @@ import { createRoot } from "react-dom/client";
 import { Toasts } from "./parts/toast.tsx";
 import { createQueryClient } from "./query.ts";
 import { createConsoleRouter } from "./router.tsx";
+import { keepFocus } from "./shell/shell.tsx";
 import { noteView } from "./views.ts";
 import "./styles.css";
 
@@ -15,6 +16,7 @@ router.subscribe("onResolved", ({ toLocation }) => noteView(toLocation));
 const container = document.getElementById("root");
 if (!container) throw new Error("The page has no place for the console");
 
+keepFocus();
 createRoot(container).render(
   <StrictMode>
     <CSPProvider disableStyleElements>

@@ -8,7 +8,7 @@ import head from "./entrance-head.module.css";
 export function Entrance() {
   return (
     <div className={styles.page}>
-      <main className={styles.main}>
+      <main tabIndex={-1} className={styles.main}>
         <div className={styles.brand}>
           <Brand size={28} /> Tollgate
         </div>

@@ -1,5 +1,5 @@
 import { Outlet, useNavigate, useRouterState } from "@tanstack/react-router";
-import { type RefObject, Suspense, useEffect, useRef, useState } from "react";
+import { Suspense, useEffect, useRef, useState } from "react";
 import { setConfirmPassword } from "../api.ts";
 import { ButtonLink, IconButton } from "../parts/button.tsx";
 import { Empty } from "../parts/loaded.tsx";
@@ -28,7 +28,6 @@ export function Shell() {
   const [answer, setAnswer] = useState<{ readonly give: Answer }>();
   const main = useRef<HTMLElement>(null);
   useShortcuts(setOverlay);
-  useKeptFocus(main);
   useEffect(() => {
     setConfirmPassword(() => new Promise((resolve) => setAnswer({ give: resolve })));
     return () => setConfirmPassword(undefined);
@@ -112,37 +111,29 @@ const GIVEN_BACK_MS = 100;
  * Keeps the focus when its element goes: from a deleted row it moves to the table, from a page that is left to the next
  * one. Without it, a keyboard would begin at the top again.
  */
-function useKeptFocus(main: RefObject<HTMLElement | null>): void {
-  useEffect(() => {
-    let path: readonly Element[] = [];
-    /** Where the focus was in the page before a dialog took it. */
-    let below = path;
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const isLost = () => document.activeElement === document.body && path[0]?.isConnected === false;
-    const keep = () => {
-      // What opens takes the focus itself.
-      if (!isLost() || isBelowPopup()) return;
-      const next =
-        [...path, ...below].find((each) => each.isConnected && each.hasAttribute("tabindex")) ?? main.current;
-      if (next instanceof HTMLElement) next.focus({ preventScroll: true });
-    };
-    const onFocus = (event: FocusEvent) => {
-      if (main.current && path.includes(main.current)) below = path;
-      path = event.composedPath().filter((each) => each instanceof Element);
-    };
-    const observer = new MutationObserver(() => {
-      if (!isLost()) return;
-      clearTimeout(timer);
-      timer = setTimeout(keep, GIVEN_BACK_MS);
-    });
-    document.addEventListener("focusin", onFocus);
-    observer.observe(document.body, { childList: true, subtree: true });
-    return () => {
-      clearTimeout(timer);
-      observer.disconnect();
-      document.removeEventListener("focusin", onFocus);
-    };
-  }, [main]);
+export function keepFocus(): void {
+  let path: readonly Element[] = [];
+  /** Where the focus was in the page before a dialog took it. */
+  let below = path;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const isLost = () => document.activeElement === document.body && path[0]?.isConnected === false;
+  const keep = () => {
+    // What opens takes the focus itself.
+    if (!isLost() || isBelowPopup()) return;
+    const next =
+      [...path, ...below].find((each) => each.isConnected && each.hasAttribute("tabindex")) ??
+      document.querySelector("main");
+    if (next instanceof HTMLElement) next.focus({ preventScroll: true });
+  };
+  document.addEventListener("focusin", (event) => {
+    if (path.some(({ localName }) => localName === "main")) below = path;
+    path = event.composedPath().filter((each) => each instanceof Element);
+  });
+  new MutationObserver(() => {
+    if (!isLost()) return;
+    clearTimeout(timer);
+    timer = setTimeout(keep, GIVEN_BACK_MS);
+  }).observe(document.body, { childList: true, subtree: true });
 }
 
 /** What opens over the page. */
@@ -208,7 +199,7 @@ function NotInAccount() {
       <div role="alert">
         <Empty
           icon="team"
-          title={person.is_operator ? "Your session inside this account has ended" : "You have no access"}
+          title={person.is_operator ? "You do not act inside it now" : "You have no access"}
           actions={
             <>
               {person.is_operator && <ButtonLink to="/operator/accounts">All accounts</ButtonLink>}
@@ -222,7 +213,7 @@ function NotInAccount() {
           }
         >
           {person.is_operator
-            ? "Operators act inside an account for 30 minutes. Begin again from the list of accounts."
+            ? "Operators act inside an account for 30 minutes at a time: begin from the list of accounts."
             : "There is no account with this address, or an owner has removed you. An owner can invite you again."}
         </Empty>
       </div>
