@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import type { Browser } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { connectDatabase } from "../../src/db/database.ts";
 import { startChromium } from "../support/chromium.ts";
 import { signInByForm, untilTitled } from "./world/forms.ts";
@@ -108,8 +108,9 @@ describe("the link of a mail", () => {
       // The sign-in has a field of the same name, which is there until the page is loaded.
       await untilTitled(page, "Reset the password");
       await page.getByLabel("E-mail").fill(email);
-      await page.getByRole("button", { name: "Send the link" }).click();
-      await page.getByText("a link is on its way").waitFor();
+      await page.getByRole("button", { name: "Make the link" }).click();
+      await page.getByText("a link is in the server's log").waitFor();
+      await untilMainFocused(page);
       const link = await mailedLink(world, email, "reset");
       await page.goto(link);
       await page.getByLabel("New password").fill(password);
@@ -118,6 +119,7 @@ describe("the link of a mail", () => {
       await untilTitled(page, "Sign in");
       await signInByForm(page, { email, password });
       await untilTitled(page, "Overview");
+      await untilMainFocused(page);
       await expect(earlier.call("GET", "/me")).rejects.toThrow("401");
       await page.goto(link);
       await page.getByLabel("New password").fill(PASSWORD);
@@ -162,6 +164,11 @@ describe("the link of a mail", () => {
     });
   });
 });
+
+/** A keyboard goes on at the page that came, and not at the start of the document. */
+async function untilMainFocused(page: Page): Promise<void> {
+  await page.waitForFunction(() => document.activeElement?.matches("main"));
+}
 
 /** The visitor's own address, so that one test is not throttled by the attempts of another. */
 function withAddress(address: string): PageOptions {

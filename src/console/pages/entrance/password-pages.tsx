@@ -78,22 +78,23 @@ export function ForgotPage() {
     act: (email: string) => call(() => api.password.forgot.post({ email })),
     isForm: true,
   });
+  const isMailed = setup?.has_mail !== false;
   return (
     <>
       <EntranceHead title="Reset the password">
         <span role="status">
           {send.isSuccess
-            ? "If somebody has this address here, a link is on its way. It works once."
-            : "A link to choose a new password is sent to your address."}
+            ? `If somebody has this address here, a link is ${isMailed ? "on its way" : "in the server's log"}. It works once.`
+            : isMailed && "A link to choose a new password is sent to your address."}
         </span>
-        {setup && !setup.has_mail && " This server sends no mail: its operator finds the link in the log."}
+        {!isMailed && " This server sends no mail: ask its operator for the link."}
       </EntranceHead>
       {!send.isSuccess && (
         <Form error={send.error} onSubmit={(event) => send.mutate(readForm(event).email ?? "")}>
           <Failure error={send.error} />
           <Field label="E-mail" name="email" type="email" autoComplete="username" required autoFocus />
           <Button type="submit" look="primary" isBusy={send.isPending}>
-            Send the link
+            {isMailed ? "Send the link" : "Make the link"}
           </Button>
         </Form>
       )}
