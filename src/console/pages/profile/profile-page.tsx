@@ -11,6 +11,7 @@ import { ListTable } from "../../parts/list-table.tsx";
 import { Empty } from "../../parts/loaded.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { Panel } from "../../parts/panel.tsx";
+import stack from "../../parts/stack.module.css";
 import { NewPasswordField } from "../../parts/typed-fields.tsx";
 import { titleOf } from "../../queries/account.ts";
 import { signInWaysQuery } from "../../queries/sign-in-ways.ts";
@@ -25,10 +26,12 @@ export function ProfilePage() {
   const { person } = useMe();
   const { data: ways } = useQuery(signInWaysQuery());
   return (
-    <div className={styles.page}>
+    <div className={stack.page}>
       <PageHeader title="Profile" note={person.email} />
-      <Details />
-      {ways?.password !== false && <Password />}
+      <div className={stack.columns}>
+        <Details />
+        {ways?.password !== false && <Password />}
+      </div>
       <SignInWays />
       <Sessions />
       <Accounts />

@@ -4,6 +4,7 @@ import type { ReactNode } from "react";
 import { plural } from "../../format.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { Button, DownloadLink } from "../../parts/button.tsx";
+import { classes } from "../../parts/classes.ts";
 import { ErrorPanel, Skeleton } from "../../parts/loaded.tsx";
 import { Money } from "../../parts/money.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
@@ -27,7 +28,7 @@ export function StatementPage() {
   const compared = useQuery({ ...sheetQuery(account.id, other ?? ""), enabled: other !== undefined });
   const file = `/console/api/accounts/${encodeURIComponent(account.id)}/wallet/statement.csv?month=${encodeURIComponent(month)}`;
   return (
-    <div className={stack.page}>
+    <div className={classes(stack.page, styles.page)}>
       <PageHeader
         title={`Statement of ${nameOfMonth(month)}`}
         badges={data?.is_running && <Badge tone="warn">running</Badge>}
