@@ -86,7 +86,12 @@ function RouteList({ routes, chosen }: { readonly routes: readonly Route[]; read
               <span className={styles.method}>{method}</span>
               <span className={styles.name}>
                 {summary}
-                <small className={styles.path}>{path.replace("/console/api", "")}</small>
+                <small className={styles.path}>
+                  {path
+                    .replace("/console/api", "")
+                    .split(/(?=[/:])/)
+                    .map((part) => [part, <wbr key={part} />])}
+                </small>
               </span>
             </Link>
           ))}

@@ -148,7 +148,7 @@ function monthRows({ credit, revenue }: Figures): readonly MonthRow[] {
 }
 
 const MONTH_COLUMNS: readonly Column<MonthRow>[] = [
-  { id: "month", header: "Month", cell: ({ month }) => formatMonth(month) },
+  { id: "month", header: "Month", isNarrow: true, cell: ({ month }) => formatMonth(month) },
   {
     id: "revenue",
     header: "Revenue as it began",

@@ -154,7 +154,7 @@ function OwnServer() {
       title="A server of your own"
       note="Added on the machine: no address is typed here, so that nobody who takes over a session reaches your network."
     >
-      <CodeBlock code={OWN_SERVER} label="command for a server of your own" />
+      <CodeBlock code={OWN_SERVER} label="command for a server of your own" isWrapped />
     </Panel>
   );
 }

@@ -14,6 +14,7 @@ import {
   type Subscription,
   type WantedChange,
 } from "../../queries/subscriptions.ts";
+import { formatTime } from "../../times.ts";
 
 interface SubscribeProps {
   readonly account: ListedAccount;
@@ -147,8 +148,16 @@ function PlanChoice({ options, value, onChoose }: PlanChoiceProps) {
   );
 }
 
-/** An amount as the command line prints it. */
+/** An amount and a time as the command line prints them. */
 const USD = /(\d+\.\d+) USD/g;
+const UTC = /(\d{4}-\d\d-\d\d) (\d\d:\d\d) UTC/g;
+
+/** A sentence of the server with amounts and times as the rest of the page has them. */
+function printSentence(sentence: string): string {
+  return localise(sentence.replaceAll(USD, "$$$1")).replace(UTC, (_, day: string, minute: string) =>
+    formatTime(`${day}T${minute}Z`),
+  );
+}
 
 /** The sentences of a preview, or why the change is refused. */
 function WhatHappens({
@@ -163,7 +172,7 @@ function WhatHappens({
   return (
     <ul className={styles.part} aria-label="What happens" aria-live="polite">
       {preview.data?.sentences.map((sentence) => (
-        <li key={sentence}>{localise(sentence.replaceAll(USD, "$$$1"))}</li>
+        <li key={sentence}>{printSentence(sentence)}</li>
       ))}
     </ul>
   );
