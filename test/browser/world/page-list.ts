@@ -130,7 +130,7 @@ export function listPages(world: World, furniture: Furniture): readonly ListedPa
     }),
     ...of("owner", "/console", {
       profile: "/profile",
-      "profile-second-factor": ["/profile", press(/^Set up$/)],
+      "profile-second-factor": ["/profile", showSecondFactor],
       "second-factor": "/second-factor",
       "profile-account": ["/profile", press(/^New account$/)],
       "not-in-account": `/accounts/${world.northwind.accountId}/usage`,
@@ -203,6 +203,12 @@ async function showAnswers(page: Page): Promise<void> {
 async function showBodies(page: Page): Promise<void> {
   await page.getByRole("button", { name: "Open", exact: true }).click();
   await page.getByRole("region", { name: "answer", exact: true }).waitFor();
+}
+
+/** Begins a second factor, whose picture for the app comes last. */
+async function showSecondFactor(page: Page): Promise<void> {
+  await press(/^Set up$/)(page);
+  await page.getByRole("img", { name: /^The secret as a picture/ }).waitFor();
 }
 
 /** Opens a dialog by an item of the menu with this name. */
