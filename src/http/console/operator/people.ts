@@ -70,6 +70,7 @@ export function operatorPeopleRoutes(parts: GuardParts) {
       {
         summary: "End all sessions of a person",
         needsOperator: true,
+        confirmed: true,
         params: path,
         response: t.Object({ ended: t.Integer() }),
       },
