@@ -14,7 +14,13 @@ import { openSession } from "../people/open-session.ts";
 import { findPersonById, type Person } from "../people/people.ts";
 import { confirmSession } from "../people/sessions.ts";
 import type { Visitor } from "../people/sign-in.ts";
-import { deletePasskey, lockPerson, requireRoom, requireWay } from "../people/sign-in-ways.ts";
+import {
+  deletePasskey,
+  lockPerson,
+  requireOwnProof,
+  requireRoom,
+  requireWay,
+} from "../people/sign-in-ways.ts";
 import type { Throttle } from "../people/throttle.ts";
 
 const CHALLENGE_MS = 5 * 60_000;
@@ -139,6 +145,7 @@ export async function signInByPasskey(
 
 /** Begins a new proof in the actor's session, by a passkey of its person. */
 export async function beginProof(parts: PasskeyParts, actor: Actor) {
+  requireOwnProof(parts.rules(), actor);
   const own = await listPasskeys(parts.database, actor.id);
   if (own.length === 0) throw new GatewayError("unknown_item");
   return challenge(parts, { purpose: "confirm", sessionId: actor.session?.id }, own);
@@ -152,6 +159,7 @@ export async function proveByPasskey(
 ): Promise<void> {
   const { session } = actor;
   if (!session) throw new GatewayError("no_session");
+  requireOwnProof(parts.rules(), actor);
   const trusted = `session:${session.id}`;
   await parts.throttle("guess", { address, trusted }, async () => {
     const { personId } = await verify(parts, { purpose: "confirm", sessionId: session.id }, response);

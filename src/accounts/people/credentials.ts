@@ -1,6 +1,6 @@
 import { eq } from "drizzle-orm";
 import type { Database, Db } from "../../db/database.ts";
-import type { SignInRules } from "../../domain/sign-in-rules.ts";
+import { NO_SIGN_IN_RULES, type SignInRules } from "../../domain/sign-in-rules.ts";
 import { GatewayError } from "../../errors.ts";
 import { type Actor, type AuditActor, recordChange } from "../audit-trail.ts";
 import { requireSecondFactor } from "../second-factor/second-factor.ts";
@@ -8,6 +8,7 @@ import { checkNewPassword } from "./passwords.ts";
 import { findPersonById, normaliseEmail, type Person } from "./people.ts";
 import { confirmSession, endOpenedSession, endResetLinks } from "./sessions.ts";
 import type { SignIn, Visitor } from "./sign-in.ts";
+import { requireOwnProof } from "./sign-in-ways.ts";
 import type { Throttle } from "./throttle.ts";
 
 /** Orders mails in the transaction of the change that needs them. */
@@ -96,15 +97,16 @@ export async function changePassword(
 
 /**
  * Records in the actor's session that the password was given just now, with a code where the person has a second factor.
- * Rejects with `wrong_password` and `code_needed`.
+ * Rejects with `wrong_password` and `code_needed`, and with `not_permitted` where the provider alone confirms.
  */
 export async function confirmPassword(
-  { database, signIn, throttle, now }: CredentialParts,
+  { database, signIn, throttle, rules, now }: CredentialParts,
   visitor: Visitor,
   { actor, password, code }: { actor: Actor; password: string; code?: string | undefined },
 ): Promise<void> {
   const { session } = actor;
   if (!session) throw new GatewayError("no_session");
+  requireOwnProof(rules?.() ?? NO_SIGN_IN_RULES, actor);
   const sender = withSession(visitor, actor);
   await throttle("sign-in", sender, async () => {
     await signIn.verifyPassword(sender, password);

@@ -24,7 +24,7 @@ interface ConfirmPasswordDialogProps {
 /** Asks for a fresh proof before a step that needs one of the last 15 minutes. */
 export function ConfirmPasswordDialog({ onEnd }: ConfirmPasswordDialogProps) {
   const { data: ways } = useQuery(signInWaysQuery());
-  const hasPassword = ways?.password ?? true;
+  const hasPassword = ways ? ways.password && ways.own_proof_accepted : true;
   return (
     <Dialog
       title={hasPassword ? "Confirm your password" : "Confirm that it is you"}
@@ -50,14 +50,15 @@ function Ways({ ways, onEnd }: ConfirmPasswordDialogProps & { readonly ways: Sig
     },
     onSuccess: () => onEnd(true),
   });
+  const hasPassword = ways.password && ways.own_proof_accepted;
   const linked = ways.providers.filter(({ id }) => ways.identities.some(({ provider }) => provider === id));
   return (
     <>
       <Failure error={passkey.error ?? atProvider.error} />
-      {ways.password && <PasswordForm onEnd={onEnd} />}
+      {hasPassword && <PasswordForm onEnd={onEnd} />}
       <DialogActions>
-        {!ways.password && <Button onClick={() => onEnd(false)}>Cancel</Button>}
-        {ways.passkeys.length > 0 && (
+        {!hasPassword && <Button onClick={() => onEnd(false)}>Cancel</Button>}
+        {ways.own_proof_accepted && ways.passkeys.length > 0 && (
           <Button icon="key" isBusy={passkey.isPending} onClick={() => passkey.mutate()}>
             Use a passkey
           </Button>

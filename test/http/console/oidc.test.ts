@@ -70,6 +70,7 @@ describe.each(DIALECTS)("the sign-in at a provider on %s", (dialect) => {
       }),
       credentials: { ...parts.credentials, ...ruled },
       signUps: { ...parts.signUps, ...ruled },
+      passkeys: { ...parts.passkeys, ...ruled },
       providerSignIns: { ...parts.providerSignIns, ...ruled },
     });
   });
@@ -390,5 +391,20 @@ describe.each(DIALECTS)("the sign-in at a provider on %s", (dialect) => {
     expect(new URL(begun.json.location).searchParams.get("prompt")).toBe("login");
     expect(await answer(browser, begun.json.location)).toBe("/console/confirmed");
     expect((await browser.call("GET", "/me")).json.confirmed).toBe(true);
+  });
+
+  test("where the file requires a provider, it alone gives a fresh proof in its sessions", async () => {
+    rules.signUp = "open";
+    const [browser, subject] = [open(), newSubject()];
+    await signIn(browser, subject);
+    const accepted = async () => (await browser.call("GET", "/me/sign-in-ways")).json.own_proof_accepted;
+    const byPassword = () => browser.call("POST", "/me/confirm", { password: PASSWORD });
+    expect([await accepted(), (await byPassword()).status]).toEqual([true, 401]);
+    setRules({}, { requiresProvider: true });
+    expect([await accepted(), (await byPassword()).status]).toEqual([false, 403]);
+    expect((await browser.call("POST", "/me/confirm-passkey/options")).status).toBe(403);
+    const begun = await browser.call("POST", "/me/confirm/real");
+    expect(await answer(browser, begun.json.location)).toBe("/console/confirmed");
+    setRules();
   });
 });

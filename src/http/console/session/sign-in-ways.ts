@@ -1,7 +1,12 @@
 import { Elysia, t } from "elysia";
 import type { Actor } from "../../../accounts/audit-trail.ts";
 import { hasPasskeys } from "../../../accounts/passkeys/passkeys.ts";
-import { listSignInWays, removeIdentity, type SignInWays } from "../../../accounts/people/sign-in-ways.ts";
+import {
+  acceptsOwnProof,
+  listSignInWays,
+  removeIdentity,
+  type SignInWays,
+} from "../../../accounts/people/sign-in-ways.ts";
 import { isRequired } from "../../../accounts/second-factor/second-factor.ts";
 import { printTime } from "../../../domain/id-time.ts";
 import { NO_SIGN_IN_RULES } from "../../../domain/sign-in-rules.ts";
@@ -13,9 +18,9 @@ import { requireSession } from "./me.ts";
 type Parts = PartsOf<"settings">;
 
 const waysShape = t.Object({
-  /** Whether the person has a password, and whether the file lets it open a session. */
   password: t.Boolean(),
-  passwords_accepted: t.Boolean(),
+  /** Whether a password or passkey is a fresh proof in this session: else a provider alone is. */
+  own_proof_accepted: t.Boolean(),
   providers: t.Array(t.Object({ id: t.String(), name: t.String() })),
   identities: t.Array(
     t.Object({
@@ -76,13 +81,13 @@ export function signInWaysRoutes(parts: Parts) {
     );
 }
 
-function printWays({ settings }: Parts, ways: SignInWays, actor: Pick<Actor, "isOperator">) {
+function printWays({ settings }: Parts, ways: SignInWays, actor: Pick<Actor, "isOperator" | "session">) {
   const rules = settings.signIn ?? NO_SIGN_IN_RULES;
-  const { providers, requiresProvider } = rules;
+  const { providers } = rules;
   const { recoveryCodes } = ways;
   return {
     password: ways.hasPassword,
-    passwords_accepted: !requiresProvider,
+    own_proof_accepted: acceptsOwnProof(rules, actor),
     providers: providers.map(({ id, name }) => ({ id, name })),
     identities: ways.identities.map((each) => {
       const provider = providers.find((one) => one.id === each.provider);
