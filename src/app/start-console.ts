@@ -30,13 +30,7 @@ import { createAuditJob } from "./audit-job.ts";
 import { type ConsoleBuilder, createConsoleBuilder } from "./console-build.ts";
 import { readBuild } from "./console-cache.ts";
 import { startMails, startNotices } from "./start-deliveries.ts";
-import {
-  createPeople,
-  startAccountSweep,
-  startRecordingSweep,
-  startSessionSweep,
-  startUnusedRights,
-} from "./start-people.ts";
+import { createPeople, startAccountSweep, startPeopleJobs, startRecordingSweep } from "./start-people.ts";
 
 interface Foundation {
   readonly database: Database;
@@ -90,8 +84,7 @@ export function startConsole(config: Config, foundation: Foundation): RunningCon
     startPaymentSweep(parts),
     ...startStripeJobs(parts),
     startPlanPasses({ ...parts, metrics: foundation.metrics.plans }),
-    startSessionSweep(parts),
-    startUnusedRights(parts),
+    ...startPeopleJobs(parts),
     startRecordingSweep({ ...parts, bounds: config.recordings, metrics: foundation.metrics.recordings }),
     ...(mailServer ? [mailServer] : []),
   ];

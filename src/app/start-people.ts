@@ -69,12 +69,13 @@ export function createPeople(foundation: PeopleFoundation): People {
   };
 }
 
+/** Starts what tidies up after people: expired sessions, and rights that nobody uses. */
+export function startPeopleJobs(parts: Pick<PeopleFoundation, "database" | "settings" | "log" | "now">) {
+  return [startSessionSweep(parts), startUnusedRights(parts)];
+}
+
 /** Deletes expired sessions and proofs, and seals secrets anew, at the start and every ten minutes. Returns what stops it. */
-export function startSessionSweep({
-  database,
-  log,
-  now,
-}: Pick<PeopleFoundation, "database" | "log" | "now">) {
+function startSessionSweep({ database, log, now }: Pick<PeopleFoundation, "database" | "log" | "now">) {
   return repeat({
     everyMs: SESSION_SWEEP_MS,
     async run() {
@@ -88,7 +89,7 @@ export function startSessionSweep({
 }
 
 /** Ends the rights of people who sign in at their provider no more, once an hour. Returns what stops it. */
-export function startUnusedRights({
+function startUnusedRights({
   database,
   settings,
   log,

@@ -9,18 +9,13 @@ import type { SignInRules } from "../../domain/sign-in-rules.ts";
 import { GatewayError } from "../../errors.ts";
 import { loadPart } from "../../program-files.ts";
 import { type Actor, recordChange } from "../audit-trail.ts";
+import { requireOwnProof } from "../people/credentials.ts";
 import { giveOnce, takeOnce } from "../people/once.ts";
 import { openSession } from "../people/open-session.ts";
 import { findPersonById, type Person } from "../people/people.ts";
 import { confirmSession } from "../people/sessions.ts";
 import type { Visitor } from "../people/sign-in.ts";
-import {
-  deletePasskey,
-  lockPerson,
-  requireOwnProof,
-  requireRoom,
-  requireWay,
-} from "../people/sign-in-ways.ts";
+import { deletePasskey, lockPerson, requireRoom, requireWay } from "../people/sign-in-ways.ts";
 import type { Throttle } from "../people/throttle.ts";
 
 const CHALLENGE_MS = 5 * 60_000;

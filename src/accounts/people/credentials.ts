@@ -8,7 +8,6 @@ import { checkNewPassword } from "./passwords.ts";
 import { findPersonById, normaliseEmail, type Person } from "./people.ts";
 import { confirmSession, endOpenedSession, endResetLinks } from "./sessions.ts";
 import type { SignIn, Visitor } from "./sign-in.ts";
-import { requireOwnProof } from "./sign-in-ways.ts";
 import type { Throttle } from "./throttle.ts";
 
 /** Orders mails in the transaction of the change that needs them. */
@@ -113,6 +112,25 @@ export async function confirmPassword(
     await requireSecondFactor(database, { personId: actor.id, code }, now());
   });
   await confirmSession(database, session.id, now());
+}
+
+/**
+ * Whether a password or passkey is a fresh proof in a session of the actor. Not in that of a provider where the file
+ * requires one: the provider alone knows whether the person is still there.
+ */
+export function acceptsOwnProof(
+  { requiresProvider }: SignInRules,
+  { session }: Pick<Actor, "session">,
+): boolean {
+  return !requiresProvider || session?.identityId === undefined;
+}
+
+/** Throws `not_permitted` where a password or passkey is no fresh proof. */
+export function requireOwnProof(rules: SignInRules, actor: Pick<Actor, "session">): void {
+  if (acceptsOwnProof(rules, actor)) return;
+  throw new GatewayError("not_permitted", {
+    message: "Confirm at your provider: passwords and passkeys are not accepted.",
+  });
 }
 
 /** Attempts within a session count for it alone: strangers could otherwise lock its person out of it. */

@@ -1,8 +1,7 @@
 import { and, eq, isNotNull } from "drizzle-orm";
 import type { Database, Db, Tables } from "../../db/database.ts";
-import type { SignInRules } from "../../domain/sign-in-rules.ts";
 import { GatewayError } from "../../errors.ts";
-import { type Actor, type AuditActor, recordChange } from "../audit-trail.ts";
+import { type AuditActor, recordChange } from "../audit-trail.ts";
 import { type Identity, listIdentities, unlinkIdentity } from "../oidc/identities.ts";
 import { deleteSecondFactor } from "../second-factor/second-factor.ts";
 import { deleteSessions } from "./sessions.ts";
@@ -38,25 +37,6 @@ async function findPassword({ tables }: Database, db: Db, personId: string): Pro
   const { credentials } = tables;
   const isOwn = and(eq(credentials.userId, personId), isNotNull(credentials.password));
   return (await db.select({ id: credentials.id }).from(credentials).where(isOwn).limit(1)).length > 0;
-}
-
-/**
- * Whether a password or passkey is a fresh proof in a session of the actor. Not in that of a provider where the file
- * requires one: the provider alone knows whether the person is still there.
- */
-export function acceptsOwnProof(
-  { requiresProvider }: SignInRules,
-  { session }: Pick<Actor, "session">,
-): boolean {
-  return !requiresProvider || session?.identityId === undefined;
-}
-
-/** Throws `not_permitted` where a password or passkey is no fresh proof. */
-export function requireOwnProof(rules: SignInRules, actor: Pick<Actor, "session">): void {
-  if (acceptsOwnProof(rules, actor)) return;
-  throw new GatewayError("not_permitted", {
-    message: "Confirm at your provider: passwords and passkeys are not accepted.",
-  });
 }
 
 interface Removal {

@@ -1,12 +1,8 @@
 import { Elysia, t } from "elysia";
 import type { Actor } from "../../../accounts/audit-trail.ts";
 import { hasPasskeys } from "../../../accounts/passkeys/passkeys.ts";
-import {
-  acceptsOwnProof,
-  listSignInWays,
-  removeIdentity,
-  type SignInWays,
-} from "../../../accounts/people/sign-in-ways.ts";
+import { acceptsOwnProof } from "../../../accounts/people/credentials.ts";
+import { listSignInWays, removeIdentity, type SignInWays } from "../../../accounts/people/sign-in-ways.ts";
 import { isRequired } from "../../../accounts/second-factor/second-factor.ts";
 import { printTime } from "../../../domain/id-time.ts";
 import { NO_SIGN_IN_RULES } from "../../../domain/sign-in-rules.ts";
