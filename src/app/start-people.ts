@@ -69,7 +69,7 @@ export function createPeople(foundation: PeopleFoundation): People {
   };
 }
 
-/** Starts what tidies up after people: expired sessions, and rights that nobody uses. */
+/** Starts what tidies up after people: expired sessions, and rights without a sign-in. */
 export function startPeopleJobs(parts: Pick<PeopleFoundation, "database" | "settings" | "log" | "now">) {
   return [startSessionSweep(parts), startUnusedRights(parts)];
 }
