@@ -100,7 +100,7 @@ function AccountStrip({ account }: { readonly account: string }) {
   if (refusal) {
     const isOfMoney = refusal.code === "insufficient_balance";
     return (
-      <Strip tone="bad" role="status" action={isOfMoney && <ToWallet account={account} />}>
+      <Strip tone="bad" role="status" action={isOfMoney && <ToWallet account={account} wallet={wallet} />}>
         <strong>Requests are being refused.</strong> {localise(refusal.text)}{" "}
         {!isOfMoney && "Ask the operator of this platform."}
       </Strip>
@@ -110,23 +110,29 @@ function AccountStrip({ account }: { readonly account: string }) {
   if (wallet?.runway_days === null || wallet?.runway_days === undefined || wallet.runway_days >= 1)
     return null;
   return (
-    <Strip tone="warn" role="status" action={<ToWallet account={account} />}>
+    <Strip tone="warn" role="status" action={<ToWallet account={account} wallet={wallet} />}>
       {formatCents(readUsd(wallet.available_usd))} are left in the wallet: under a day at the rate of the last
       7 days.
     </Strip>
   );
 }
 
-function ToWallet({ account }: { readonly account: string }) {
-  const mayTopUp = useMay("wallet.write");
+interface ToWalletProps {
+  readonly account: string;
+  readonly wallet: AccountNow["wallet"];
+}
+
+/** Leads to a plan that the account may buy, else to a top-up. */
+function ToWallet({ account, wallet }: ToWalletProps) {
+  const mayPay = useMay("wallet.write");
+  const [text, search] = !mayPay
+    ? ["Wallet", {}]
+    : wallet?.may_subscribe
+      ? ["Choose a plan", { plan: "choose" }]
+      : ["Top up", { topup: "1" }];
   return (
-    <ButtonLink
-      size="small"
-      to="/accounts/$account/wallet"
-      params={{ account }}
-      search={mayTopUp ? { topup: "1" } : {}}
-    >
-      {mayTopUp ? "Top up" : "Wallet"}
+    <ButtonLink size="small" to="/accounts/$account/wallet" params={{ account }} search={search}>
+      {text}
     </ButtonLink>
   );
 }

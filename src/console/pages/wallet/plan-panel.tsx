@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
+import { useEffect } from "react";
 import { api, call } from "../../api.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
@@ -18,10 +18,14 @@ interface PlanPanelProps {
   readonly account: string;
   /** Whether Stripe has led its payer back. */
   readonly isOrdered: boolean;
+  readonly isChoosing: boolean;
+  /** Opens the choice of a plan, or closes it. */
+  readonly onChoose: (isOpen: boolean) => void;
 }
 
 /** The plan of an account and what comes next, in one sentence each; without a plan, those that it may buy. */
-export function PlanPanel({ account, isOrdered }: PlanPanelProps) {
+export function PlanPanel(props: PlanPanelProps) {
+  const { account, isOrdered } = props;
   const { data } = useQuery({
     ...subscriptionQuery(account),
     refetchInterval: ({ state }) => (isOrdered && !state.data?.subscription ? ORDER_POLL_MS : false),
@@ -34,7 +38,7 @@ export function PlanPanel({ account, isOrdered }: PlanPanelProps) {
     if (hasBegun) void queryClient.invalidateQueries({ queryKey: ["account", account] });
   }, [hasBegun, account, queryClient]);
   if (!data) return null;
-  if (!subscription) return <NoPlan account={account} isOrdered={isOrdered} />;
+  if (!subscription) return <NoPlan {...props} />;
   const { plan, state, billed_by: biller } = subscription;
   return (
     <Panel
@@ -58,10 +62,9 @@ export function PlanPanel({ account, isOrdered }: PlanPanelProps) {
   );
 }
 
-function NoPlan({ account, isOrdered }: PlanPanelProps) {
+function NoPlan({ account, isOrdered, isChoosing, onChoose }: PlanPanelProps) {
   const { data } = useQuery(offersQuery(account));
   const mayBuy = useMay("wallet.write");
-  const [isChoosing, setIsChoosing] = useState(false);
   const offers = data?.items ?? [];
   if (isOrdered) {
     return (
@@ -72,9 +75,9 @@ function NoPlan({ account, isOrdered }: PlanPanelProps) {
   }
   if (offers.length === 0 || !mayBuy) return null;
   return (
-    <Panel title="Plan" actions={<Button onClick={() => setIsChoosing(true)}>Choose a plan</Button>}>
+    <Panel title="Plan" actions={<Button onClick={() => onChoose(true)}>Choose a plan</Button>}>
       <p>The account has no plan.</p>
-      {isChoosing && <ChoosePlan account={account} offers={offers} onClose={() => setIsChoosing(false)} />}
+      {isChoosing && <ChoosePlan account={account} offers={offers} onClose={() => onChoose(false)} />}
     </Panel>
   );
 }

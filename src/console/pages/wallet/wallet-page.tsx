@@ -40,7 +40,7 @@ export function WalletPage() {
   const { data } = useQuery(walletQuery(account.id));
   // Known before the top-up opens, so that its card form does not appear above a field in use.
   useQuery(setupQuery);
-  const change = (search: { readonly topup?: "1" | undefined; readonly checkout?: undefined }) =>
+  const change = (search: Partial<Record<"topup" | "checkout" | "plan", string | undefined>>) =>
     void navigate({ search: withSearch(search) });
   return (
     <div className={styles.page}>
@@ -61,7 +61,12 @@ export function WalletPage() {
       )}
       <Equation account={account.id} />
       <AutoTopUpPanel account={account.id} />
-      <PlanPanel account={account.id} isOrdered={plan === "ordered"} />
+      <PlanPanel
+        account={account.id}
+        isOrdered={plan === "ordered"}
+        isChoosing={plan === "choose"}
+        onChoose={(isOpen) => change({ plan: isOpen ? "choose" : undefined })}
+      />
       <Rows account={account.id} />
       {mayTopUp && topup && <TopUp account={account.id} onClose={() => change({ topup: undefined })} />}
       {isCrediting && <CreditDialog account={account} onClose={() => setIsCrediting(false)} />}

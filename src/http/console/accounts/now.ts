@@ -4,14 +4,16 @@ import { DAY_MS, HOUR_MS } from "../../../domain/id-time.ts";
 import { printUsd } from "../../../domain/money.ts";
 import { countUnread } from "../../../notices/notices.ts";
 import { runwayOf } from "../../../payments/overview.ts";
+import { findLive } from "../../../plans/reads.ts";
 import { codeOf, explainRefusal } from "../../../refusals/explain.ts";
 import { listRefusals, sumRefusals } from "../../../refusals/reads.ts";
 import { MINUTE_MS } from "../../../refusals/refusal.ts";
 import { readAccountDecline } from "../../../usage/forecast/next-decline.ts";
 import type { PartsOf } from "../console-parts.ts";
+import { offersUnder } from "../payments/plan-orders.ts";
 import { type AccountNow, printAccount } from "./shapes.ts";
 
-type Parts = PartsOf<"ledger" | "gateway">;
+type Parts = PartsOf<"ledger" | "gateway" | "settings">;
 
 /** How long a refused request concerns every page. */
 const RECENT_MS = 10 * MINUTE_MS;
@@ -20,18 +22,19 @@ const RATE_DAYS = 7;
 /** Reads what every page shows of an account: what refuses its requests, how long its money lasts, unread notices. */
 export async function readAccountNow(parts: Parts, account: Account): Promise<AccountNow> {
   const { database, ledger } = parts;
-  const [refusal, unread, refused, wallet] = await Promise.all([
+  const [refusal, unread, refused, wallet, subscribes] = await Promise.all([
     readAccountDecline(ledger, parts.gateway(), account),
     countUnread(database, account.id),
     readRecentRefusals(parts, account.id),
     readRunway(parts, account.id),
+    maySubscribe(parts, account.id),
   ]);
   return {
     ...printAccount(account),
     next_refusal: refusal ?? null,
     unread_notices: unread,
     recently_refused: refused ?? null,
-    wallet: wallet ?? null,
+    wallet: wallet ? { ...wallet, may_subscribe: subscribes } : null,
   };
 }
 
@@ -53,6 +56,10 @@ async function readRecentRefusals({ database, now }: Parts, accountId: string) {
     code: codeOf(newest.cause),
     text: explainRefusal(newest.cause, newest.last).text,
   };
+}
+
+async function maySubscribe({ database, settings }: Parts, accountId: string): Promise<boolean> {
+  return offersUnder(settings).length > 0 && (await findLive(database, accountId)) === undefined;
 }
 
 /** The rate is that of whole hours, which are summed up in advance. */

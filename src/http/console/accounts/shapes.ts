@@ -54,6 +54,7 @@ export const accountNow = t.Composite([
         runway_days: t.Nullable(
           t.Number({ description: "Days until nothing is available, at the 7-day rate" }),
         ),
+        may_subscribe: t.Boolean({ description: "Whether a plan is for sale, and the account has none" }),
       }),
     ),
   }),

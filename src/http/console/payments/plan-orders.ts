@@ -1,8 +1,9 @@
 import { Elysia, t } from "elysia";
 import { createOnce } from "../../../accounts/idempotency.ts";
+import type { Plan } from "../../../domain/plan.ts";
 import { addressOfWallet, type FullStripe } from "../../../payments/stripe.ts";
 import { offersOf, openPortal, orderPlan, requireOffer } from "../../../plans/billing/orders.ts";
-import type { PartsOf } from "../console-parts.ts";
+import type { ConsoleSettings, PartsOf } from "../console-parts.ts";
 import { createGuard } from "../guard.ts";
 import { planId, planShape, shapePlan } from "../subscriptions/shapes.ts";
 import { newCheckoutShape } from "../wallet/shapes.ts";
@@ -11,12 +12,17 @@ type Parts = PartsOf<"settings" | "log">;
 
 type PlanPage = typeof newCheckoutShape.static;
 
+/** The plans that owners may buy while Stripe is set up. */
+export function offersUnder({ stripe, plans }: ConsoleSettings): readonly Plan[] {
+  return stripe ? offersOf(plans) : [];
+}
+
 /** Plans that owners buy through Stripe. */
 export function planOrderRoutes(parts: Parts, requireStripe: () => FullStripe) {
   const { settings } = parts;
   return new Elysia({ prefix: "/accounts/:account" })
     .use(createGuard(parts, "Plans"))
-    .get("/plans", () => ({ items: settings.stripe ? offersOf(settings.plans).map(shapeOffer) : [] }), {
+    .get("/plans", () => ({ items: offersUnder(settings).map(shapeOffer) }), {
       summary: "List the plans that owners may buy",
       needs: "wallet.read",
       response: t.Object({ items: t.Array(planShape) }),
