@@ -60,8 +60,8 @@ export function NoticesPage() {
                 caption="Notices"
                 filters={
                   <>
-                    <Choice label="Show" name="state" usual="all" options={NOTICE_STATES} />
                     <SearchField name="q" value={search.q} label="Words of a notice" />
+                    <Choice label="Show" name="state" usual="all" options={NOTICE_STATES} />
                   </>
                 }
                 columns={[...COLUMNS, readColumn((notice) => read.mutate(notice))]}

@@ -64,10 +64,12 @@ const COLUMNS: readonly Column<Invitation>[] = [
     id: "email",
     order: ({ email }) => email,
     header: "E-mail",
-    cell: ({ email, invited_by }) => (
+    cell: ({ email, invited_by, created_at }) => (
       <span className={styles.named}>
         {email}
-        <small>invited by {invited_by}</small>
+        <small>
+          invited by {invited_by} on <Time at={created_at} as="date" />
+        </small>
       </span>
     ),
   },
@@ -77,12 +79,6 @@ const COLUMNS: readonly Column<Invitation>[] = [
     order: ({ state }) => state,
     header: "State",
     cell: ({ state }) => <Badge tone={state === "open" ? "info" : "warn"}>{STATES[state]}</Badge>,
-  },
-  {
-    id: "sent",
-    order: ({ created_at }) => created_at,
-    header: "Sent",
-    cell: ({ created_at }) => <Time at={created_at} as="date" />,
   },
   {
     id: "expires",

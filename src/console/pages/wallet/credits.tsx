@@ -32,8 +32,8 @@ export function Credits({ account, search }: CreditsProps) {
         caption="Credits of the wallet"
         filters={
           <>
-            <Choice label="Credits" name="credits" usual="with money left" options={["all"]} />
             <SearchField name="q" value={search.q} label="Id or source" />
+            <Choice label="Credits" name="credits" usual="with money left" options={["all"]} />
             {!search.sort && <span className={stack.soft}>{usual}</span>}
           </>
         }
