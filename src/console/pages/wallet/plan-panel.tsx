@@ -16,16 +16,15 @@ const ORDER_POLL_MS = 2_000;
 
 interface PlanPanelProps {
   readonly account: string;
-  /** Whether Stripe has led its payer back. */
-  readonly isOrdered: boolean;
-  readonly isChoosing: boolean;
-  /** Opens the choice of a plan, or closes it. */
-  readonly onChoose: (isOpen: boolean) => void;
+  /** "ordered" once Stripe has led its payer back, "choose" while the choice is open. */
+  readonly state: string | undefined;
+  readonly onChange: (search: { readonly plan: "choose" | undefined }) => void;
 }
 
 /** The plan of an account and what comes next, in one sentence each; without a plan, those that it may buy. */
 export function PlanPanel(props: PlanPanelProps) {
-  const { account, isOrdered } = props;
+  const { account, state: step } = props;
+  const isOrdered = step === "ordered";
   const { data } = useQuery({
     ...subscriptionQuery(account),
     refetchInterval: ({ state }) => (isOrdered && !state.data?.subscription ? ORDER_POLL_MS : false),
@@ -62,11 +61,11 @@ export function PlanPanel(props: PlanPanelProps) {
   );
 }
 
-function NoPlan({ account, isOrdered, isChoosing, onChoose }: PlanPanelProps) {
+function NoPlan({ account, state, onChange }: PlanPanelProps) {
   const { data } = useQuery(offersQuery(account));
   const mayBuy = useMay("wallet.write");
   const offers = data?.items ?? [];
-  if (isOrdered) {
+  if (state === "ordered") {
     return (
       <Panel title="Plan">
         <p role="status">The payment is on its way: the plan begins when Stripe confirms it.</p>
@@ -75,9 +74,11 @@ function NoPlan({ account, isOrdered, isChoosing, onChoose }: PlanPanelProps) {
   }
   if (offers.length === 0 || !mayBuy) return null;
   return (
-    <Panel title="Plan" actions={<Button onClick={() => onChoose(true)}>Choose a plan</Button>}>
+    <Panel title="Plan" actions={<Button onClick={() => onChange({ plan: "choose" })}>Choose a plan</Button>}>
       <p>The account has no plan.</p>
-      {isChoosing && <ChoosePlan account={account} offers={offers} onClose={() => onChoose(false)} />}
+      {state === "choose" && (
+        <ChoosePlan account={account} offers={offers} onClose={() => onChange({ plan: undefined })} />
+      )}
     </Panel>
   );
 }

@@ -61,12 +61,7 @@ export function WalletPage() {
       )}
       <Equation account={account.id} />
       <AutoTopUpPanel account={account.id} />
-      <PlanPanel
-        account={account.id}
-        isOrdered={plan === "ordered"}
-        isChoosing={plan === "choose"}
-        onChoose={(isOpen) => change({ plan: isOpen ? "choose" : undefined })}
-      />
+      <PlanPanel account={account.id} state={plan} onChange={change} />
       <Rows account={account.id} />
       {mayTopUp && topup && <TopUp account={account.id} onClose={() => change({ topup: undefined })} />}
       {isCrediting && <CreditDialog account={account} onClose={() => setIsCrediting(false)} />}
