@@ -173,7 +173,9 @@ function pageOf(letter: string, groups: readonly NavGroup[]) {
   return groups.flatMap(({ pages }) => pages).find((page) => page.letter === letter);
 }
 
-const POPUPS = 'dialog[open], [role="dialog"], [role="alertdialog"], [role="menu"], [role="listbox"]';
+/** A list of choices stays in the document when it is closed. */
+const POPUPS =
+  ':is(dialog[open], [role="dialog"], [role="alertdialog"], [role="menu"], [role="listbox"]):not([data-closed])';
 
 /** A page that is left below a dialog would lose what was typed into it. A menu takes letters for itself. */
 function isBelowPopup(): boolean {
