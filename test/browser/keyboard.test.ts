@@ -286,7 +286,9 @@ function isFocusVisibleNow(page: Page): Promise<boolean> {
       for (let each = element.parentElement; each && each !== document.body; each = each.parentElement) {
         const { overflowX, overflowY } = getComputedStyle(each);
         const edge = each.getBoundingClientRect();
-        const isBeside = left - outside < edge.left || right + outside > edge.right;
+        // The ring of a row goes on to the right where its table is scrolled.
+        const goesOn = each.scrollWidth > each.clientWidth;
+        const isBeside = left - outside < edge.left || (right + outside > edge.right && !goesOn);
         const isAbove = top - outside < edge.top || bottom + outside > edge.bottom;
         if ((overflowX !== "visible" && isBeside) || (overflowY !== "visible" && isAbove)) return true;
       }
