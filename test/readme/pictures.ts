@@ -11,11 +11,17 @@ type Theme = (typeof THEMES)[number];
 
 const SIZE = { width: 1200, height: 780 };
 
-/** Returns the paths of the pictured pages, by their names: an account without refusals, and its newest receipt. */
+/** Returns the paths of the pictured pages, by their names: an account without refusals, and a receipt of it. */
 export async function picturedPaths({ acme, owner }: World): Promise<Readonly<Record<string, string>>> {
   const account = `/accounts/${acme.accountId}`;
-  const { items } = await owner.call("GET", `${account}/requests?model=gpt-4.1-mini&outcome=ok&size=1`);
-  return { console: `/console${account}`, receipt: `/console${account}/requests/${items[0].id}` };
+  const { items } = await owner.call("GET", `${account}/requests?model=gpt-4.1-mini&outcome=ok&size=20`);
+  for (const { id } of items) {
+    const { metadata } = await owner.call("GET", `${account}/requests/${id}`);
+    // Some requests of the drawn history have metadata, which are labels more.
+    if (metadata === null)
+      return { console: `/console${account}`, receipt: `/console${account}/requests/${id}` };
+  }
+  throw new Error("Every request of the history has metadata");
 }
 
 /** Opens a page as its owner sees it, in the size of the pictures. */
