@@ -6,8 +6,9 @@ import { EVENT_STREAM, frame, streamedLines } from "../support/scripted-answers.
 import { scriptedModel, scriptedUpstream } from "../support/test-catalog.ts";
 import { until } from "../support/until.ts";
 
-const TOTAL_MS = 2_000;
-const timeouts = { connectMs: 60_000, firstOutputMs: 60_000, idleMs: 500, totalMs: TOTAL_MS };
+/** Three times the idle timeout, which a busy machine must not reach between two pieces. */
+const TOTAL_MS = 6_000;
+const timeouts = { connectMs: 60_000, firstOutputMs: 60_000, idleMs: TOTAL_MS / 3, totalMs: TOTAL_MS };
 const gateway = gatewayForTests({
   models: [scriptedModel("chat", "openai"), scriptedModel("claude", "anthropic")],
   upstreams: ({ openaiUrl }) => [
