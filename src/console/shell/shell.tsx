@@ -175,7 +175,7 @@ function pageOf(letter: string, groups: readonly NavGroup[]) {
 
 /** A list of choices stays in the document when it is closed. */
 const POPUPS =
-  ':is(dialog[open], [role="dialog"], [role="alertdialog"], [role="menu"], [role="listbox"]):not([data-closed])';
+  'dialog[open], [role="dialog"], [role="alertdialog"], [role="menu"], [role="listbox"]:not([data-closed])';
 
 /** A page that is left below a dialog would lose what was typed into it. A menu takes letters for itself. */
 function isBelowPopup(): boolean {

@@ -1,4 +1,4 @@
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { signInByForm } from "./forms.ts";
 import type { Furniture } from "./furnish.ts";
 import type { World } from "./world.ts";
@@ -214,8 +214,8 @@ async function showSecondFactor(page: Page): Promise<void> {
 /** Opens a dialog by an item of the menu with this name. */
 function pressInMenu(menu: RegExp, item: string | RegExp): OpenDialog {
   return async (page) => {
-    await page.getByRole("main").getByRole("button", { name: menu }).click();
-    await page.getByRole("menuitem", { name: item }).click();
+    const button = page.getByRole("main").getByRole("button", { name: menu });
+    await pickInMenu(button, page.getByRole("menuitem", { name: item }));
     await page.getByRole("dialog").waitFor();
     await page.getByRole("menu").waitFor({ state: "detached" });
     await page.waitForFunction(() => document.querySelector("[data-skeleton]") === null);
@@ -261,11 +261,20 @@ function press(name: RegExp): OpenDialog {
   };
 }
 
+/** On a busy machine, the dialog before gives the focus back late, which closes a menu that opened meanwhile. */
+async function pickInMenu(button: Locator, item: Locator): Promise<void> {
+  while (!(await item.isVisible())) {
+    await button.click();
+    await item.waitFor({ timeout: 5_000 }).catch(() => {});
+  }
+  await item.click();
+}
+
 /** Opens the dialog of an action of Acme, which no other page of the world changes. */
 function choose(action: string): OpenDialog {
   return async (page) => {
-    await page.getByRole("button", { name: "Actions of account Acme" }).click();
-    await page.getByRole("menuitem", { name: action }).click();
+    const button = page.getByRole("button", { name: "Actions of account Acme" });
+    await pickInMenu(button, page.getByRole("menuitem", { name: action }));
     await page.getByRole("dialog").waitFor();
   };
 }
