@@ -4,7 +4,7 @@ import { chunksOf } from "../domain/chunks.ts";
 import { DAY_MS } from "../domain/id-time.ts";
 import type { Nanos } from "../domain/money.ts";
 import { type Ledger, LedgerError } from "../ledger/ledger.ts";
-import { USAGE_WALLETS_MAX } from "../ledger/records.ts";
+import { USAGE_WALLETS_MAX, type UsageQuery } from "../ledger/records.ts";
 import type { UsageRow } from "../ledger/usage-records.ts";
 
 /** What a key has spent in the last 30 days, and when it was last used. */
@@ -73,11 +73,15 @@ async function readSpent(
 ): Promise<ReadonlyMap<string, Nanos> | undefined> {
   if (offsetHours === 0) return undefined;
   const keyId = keys.length === 1 ? keys[0]?.id : undefined;
-  const fromMs = thirtyDaysFrom(now(), offsetHours);
-  const { rows } = await ledger.usage({
-    ...{ walletId: accountId, keyId, fromMs, isMoneyOnly: true },
-    groupBy: ["key"],
-  });
+  return sumSpentByKey(ledger, { walletId: accountId, keyId, fromMs: thirtyDaysFrom(now(), offsetHours) });
+}
+
+/** Sums what keys of an account have spent since a time, in nano-USD by key. */
+export async function sumSpentByKey(
+  ledger: Pick<Ledger, "usage">,
+  range: Pick<UsageQuery, "walletId" | "keyId" | "fromMs">,
+): Promise<ReadonlyMap<string, Nanos>> {
+  const { rows } = await ledger.usage({ ...range, groupBy: ["key"], isMoneyOnly: true });
   return new Map(rows.map(({ group, captured, refunded }) => [String(group.key), captured - refunded]));
 }
 
@@ -114,10 +118,8 @@ async function readDays(
   if (!only) return [];
   const keyId = others.length === 0 ? only.id : undefined;
   const among = keys.length <= USAGE_WALLETS_MAX ? keys.map(({ id }) => id) : undefined;
-  const query = {
-    ...{ walletId: accountId, keyId, among, isMoneyOnly: true },
-    groupBy: ["day", "key"],
-  } as const;
+  const groupBy = ["day", "key"] as const;
+  const query = { walletId: accountId, keyId, among, groupBy, isMoneyOnly: true };
   try {
     return (await ledger.usage(query)).rows;
   } catch (fault) {

@@ -6,7 +6,7 @@ import { KEY_ORDERS, listKeyPage, listKeysBy } from "../../../accounts/keys/key-
 import { readListOrder } from "../../../accounts/ranked-page.ts";
 import { bindKeys } from "../../../usage/forecast/bound-keys.ts";
 import { createSimulator } from "../../../usage/forecast/simulation.ts";
-import { readLastUse } from "../../../usage/key-activity.ts";
+import { readLastUse, sumSpentByKey } from "../../../usage/key-activity.ts";
 import { describeConflict } from "../errors.ts";
 import { createGuard } from "../guard.ts";
 import { conflictWith } from "../shapes.ts";
@@ -166,13 +166,10 @@ async function listKeys(
   const list = { accountId, text, token, ...wanted, nowMs };
   const order = readListOrder(sort, KEY_ORDERS);
   if (!order) return listKeyPage(database, list);
-  const readFigures = async () => {
-    if (order.by === "used") return readLastUse({ ledger, now }, accountId);
-    const fromMs = thirtyDaysFrom(nowMs, offsetHours);
-    const query = { walletId: accountId, fromMs, isMoneyOnly: true } as const;
-    const { rows } = await ledger.usage({ ...query, groupBy: ["key"] });
-    return new Map(rows.map(({ group, captured, refunded }) => [String(group.key), captured - refunded]));
-  };
+  const readFigures = () =>
+    order.by === "used"
+      ? readLastUse({ ledger, now }, accountId)
+      : sumSpentByKey(ledger, { walletId: accountId, fromMs: thirtyDaysFrom(nowMs, offsetHours) });
   return listKeysBy(database, { ...list, order, size: wanted.size ?? PAGE_SIZE, readFigures });
 }
 
