@@ -1,6 +1,6 @@
 import { type ListOrder, pageRanked } from "../accounts/ranked-page.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { type Credit, PAGE_SIZE_MAX } from "../ledger/records.ts";
+import { type Credit, PAGE_SIZE_MAX, pagesOf } from "../ledger/records.ts";
 
 /** What the credits of a wallet are ordered by. */
 export const CREDIT_ORDERS = ["left", "amount", "expired", "ends", "created"] as const;
@@ -28,19 +28,16 @@ export async function findCredits(
 ): Promise<{ readonly items: readonly Credit[]; readonly next: string | null }> {
   const sought = text.toLowerCase();
   const found = new Map<string, Credit>();
-  let page: string | undefined;
-  for (let read = 0; read < SEARCHED_MAX; read += PAGE_SIZE_MAX) {
-    const { items, nextToken } = await ledger.credits(
-      walletId,
-      { size: PAGE_SIZE_MAX, token: page },
-      { isLive },
-    );
-    for (const credit of items) {
+  let read = 0;
+  for await (const credits of pagesOf((page) =>
+    ledger.credits(walletId, { size: PAGE_SIZE_MAX, token: page }, { isLive }),
+  )) {
+    for (const credit of credits) {
       const isFound = `${credit.creditId}\n${credit.source}`.toLowerCase().includes(sought);
       if (isFound) found.set(String(credit.seq), credit);
     }
-    page = nextToken;
-    if (page === undefined) break;
+    read += PAGE_SIZE_MAX;
+    if (read >= SEARCHED_MAX) break;
   }
   const ranked = [...found].map(([id, credit], place) => ({
     id,
