@@ -50,3 +50,8 @@ export const NO_SIGN_IN_RULES: SignInRules = {
   requiresProvider: false,
   secondFactor: "none",
 };
+
+/** Whether two texts name one issuer: the file may write a slash at the end that its tokens do not have. */
+export function isSameIssuer(one: string, other: string | undefined): boolean {
+  return other !== undefined && new URL(one).href === new URL(other).href;
+}

@@ -2,9 +2,8 @@
 import { and, asc, eq, inArray, isNotNull, lt, max, or } from "drizzle-orm";
 import type { Database } from "../../db/database.ts";
 import { DAY_MS } from "../../domain/id-time.ts";
-import type { SignInProvider, SignInRules } from "../../domain/sign-in-rules.ts";
+import { isSameIssuer, type SignInProvider, type SignInRules } from "../../domain/sign-in-rules.ts";
 import type { AuditActor } from "../audit-trail.ts";
-import { isSameIssuer } from "../people/identify.ts";
 import { endGroupRights } from "./group-rights.ts";
 import type { Identity } from "./identities.ts";
 

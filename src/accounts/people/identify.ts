@@ -1,5 +1,5 @@
 import type { Database } from "../../db/database.ts";
-import { NO_SIGN_IN_RULES, type SignInRules } from "../../domain/sign-in-rules.ts";
+import { isSameIssuer, NO_SIGN_IN_RULES, type SignInRules } from "../../domain/sign-in-rules.ts";
 import type { Actor } from "../audit-trail.ts";
 import { digestOf } from "../keys/key.ts";
 import { findManagementKey } from "../keys/management-keys.ts";
@@ -55,11 +55,6 @@ function isStillOpen(rules: SignInRules, session: Session, nowMs: number): boole
   return rules.providers.some(
     (each) => isSameIssuer(each.issuer, issuer) && nowMs < createdAtMs + each.sessionMs,
   );
-}
-
-/** The file may write an issuer with a slash that its tokens do not have. */
-export function isSameIssuer(one: string, other: string | undefined): boolean {
-  return other !== undefined && new URL(one).href === new URL(other).href;
 }
 
 /** Whether a password alone may have opened the session: providers ask for what they want, and passkeys for a person. */
