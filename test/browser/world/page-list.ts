@@ -1,4 +1,4 @@
-import type { Locator, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { signInByForm } from "./forms.ts";
 import type { Furniture } from "./furnish.ts";
 import type { World } from "./world.ts";
@@ -215,7 +215,13 @@ async function showSecondFactor(page: Page): Promise<void> {
 function pressInMenu(menu: RegExp, item: string | RegExp): OpenDialog {
   return async (page) => {
     const button = page.getByRole("main").getByRole("button", { name: menu });
-    await pickInMenu(button, page.getByRole("menuitem", { name: item }));
+    const entry = page.getByRole("menuitem", { name: item });
+    // On a busy machine, the dialog before gives the focus back late, which closes a menu that opened meanwhile.
+    while (!(await entry.isVisible())) {
+      await button.click();
+      await entry.waitFor({ timeout: 5_000 }).catch(() => {});
+    }
+    await entry.click();
     await page.getByRole("dialog").waitFor();
     await page.getByRole("menu").waitFor({ state: "detached" });
     await page.waitForFunction(() => document.querySelector("[data-skeleton]") === null);
@@ -261,22 +267,9 @@ function press(name: RegExp): OpenDialog {
   };
 }
 
-/** On a busy machine, the dialog before gives the focus back late, which closes a menu that opened meanwhile. */
-async function pickInMenu(button: Locator, item: Locator): Promise<void> {
-  while (!(await item.isVisible())) {
-    await button.click();
-    await item.waitFor({ timeout: 5_000 }).catch(() => {});
-  }
-  await item.click();
-}
-
 /** Opens the dialog of an action of Acme, which no other page of the world changes. */
 function choose(action: string): OpenDialog {
-  return async (page) => {
-    const button = page.getByRole("button", { name: "Actions of account Acme" });
-    await pickInMenu(button, page.getByRole("menuitem", { name: action }));
-    await page.getByRole("dialog").waitFor();
-  };
+  return pressInMenu(/^Actions of account Acme$/, action);
 }
 
 /** Shows the result of a proof, which has no dialog. */
