@@ -21,7 +21,7 @@ export async function proveAtProvider(provider: string): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   const channel = new BroadcastChannel(CHANNEL);
   channel.onmessage = ({ data }) => resolve(typeof data === "string" ? data : "provider");
-  // The policy of the pages hides the window once it is at the provider. A focus of this page says that the person closed or left it.
+  // Browsers hide the state of a window that is at another site: when this page has the focus again, it was closed or left.
   const left = () => setTimeout(() => resolve("left"), LEFT_MS);
   try {
     const { location } = await call(() => api.me.confirm({ provider }).post());

@@ -14,7 +14,7 @@ interface SealedPlace {
   readonly salt: string;
 }
 
-/** Derives the key of one recording. Without the salt in the database or the master key outside of it there is none. */
+/** Derives the key of one recording from the master key outside of the database and the salt in it: both are needed. */
 export function deriveDataKey({ bytes }: MasterKey, { accountId, requestId, salt }: SealedPlace): Uint8Array {
   const info = `tollgate recording 1 ${accountId} ${requestId}`;
   return deriveKey(bytes, { info, salt: Buffer.from(salt, "base64") });

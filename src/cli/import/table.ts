@@ -67,7 +67,7 @@ function findSeparator(text: string): string {
   return counts.reduce((most, each) => (each[1] > most[1] ? each : most))[0];
 }
 
-/** Rejects a row of another length than the head: it would lose columns, of which some bound a key. */
+/** Reads the rows of a table. Rejects a row of another length than its head: a lost cell may be the limit of a key. */
 function* readCsvRows(
   head: readonly string[],
   lines: Iterable<readonly string[]>,

@@ -15,7 +15,7 @@ const Drawing = lazyPart(() => import("./chart-drawing.tsx"), "ChartDrawing");
  */
 export function Chart(props: ChartProps) {
   const [read, setRead] = useState<{ readonly of: string; readonly span: Span | undefined }>();
-  // What was read of other times is none of these.
+  // A reading belongs to the times that the chart had: with other times it is dropped.
   const of = [props.places.length, props.places[0]?.text, props.places.at(-1)?.text].join();
   const span = read?.of === of ? read.span : undefined;
   return (

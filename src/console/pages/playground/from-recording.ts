@@ -13,7 +13,7 @@ export interface Beginning {
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Reads the conversation of a recorded request. Returns `undefined` for one that is none. */
+/** Reads the conversation of a recorded request. Returns `undefined` for a request without a conversation. */
 export function readBeginning({
   conversation,
 }: Pick<RecordingContent, "conversation">): Beginning | undefined {
