@@ -1,9 +1,8 @@
 // The only file that imports @simplewebauthn/server, which is loaded at the first use of a passkey.
-
 import { isIP } from "node:net";
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from "@simplewebauthn/server";
 import { and, asc, eq } from "drizzle-orm";
-import type { Database, Tables } from "../../db/database.ts";
+import type { Database, Db, Tables } from "../../db/database.ts";
 import { isLoopbackHost } from "../../domain/addresses.ts";
 import type { SignInRules } from "../../domain/sign-in-rules.ts";
 import { GatewayError } from "../../errors.ts";
@@ -130,9 +129,9 @@ export async function signInByPasskey(
   requirePasskeys(parts);
   const { database, publicUrl, now } = parts;
   return parts.throttle("guess", { address: visitor.address }, async () => {
-    const { personId } = await verify(parts, { purpose: "sign-in" }, response);
+    const { personId, countUse: first } = await verify(parts, { purpose: "sign-in" }, response);
     const nowMs = now();
-    const session = { personId, visitor, way: "passkey", confirmedAtMs: nowMs } as const;
+    const session = { personId, visitor, way: "passkey", confirmedAtMs: nowMs, first } as const;
     const cookie = await openSession(database, publicUrl(), session, nowMs);
     return { person: await requirePerson(database, personId), cookie };
   });
@@ -157,8 +156,10 @@ export async function proveByPasskey(
   requireOwnProof(parts.rules(), actor);
   const trusted = `session:${session.id}`;
   await parts.throttle("guess", { address, trusted }, async () => {
-    const { personId } = await verify(parts, { purpose: "confirm", sessionId: session.id }, response);
+    const given: Challenge = { purpose: "confirm", sessionId: session.id };
+    const { personId, countUse } = await verify(parts, given, response);
     if (personId !== actor.id) throw new GatewayError("wrong_password");
+    await parts.database.transact(countUse);
   });
   await confirmSession(parts.database, session.id, parts.now());
 }
@@ -185,12 +186,11 @@ async function challenge(parts: PasskeyParts, given: Challenge, own: readonly Pa
   return options;
 }
 
-/** Checks an answer, and counts the use: an authenticator that counts back may have been copied, and is refused. */
-async function verify(
-  parts: PasskeyParts,
-  given: Challenge,
-  response: AuthenticationResponseJSON,
-): Promise<Passkey> {
+/**
+ * Checks an answer: an authenticator that counts back may have been copied, and is refused. `countUse` rejects for a
+ * passkey that was removed or used since.
+ */
+async function verify(parts: PasskeyParts, given: Challenge, response: AuthenticationResponseJSON) {
   const { database, now } = parts;
   const { passkeys } = database.tables;
   const [row] = await database.db.select().from(passkeys).where(eq(passkeys.id, response.id));
@@ -206,13 +206,13 @@ async function verify(
   const isOwn = userHandle === undefined || Buffer.from(userHandle, "base64url").toString() === row.personId;
   if (!checked.verified || !isOwn) throw new GatewayError("wrong_password");
   const { newCounter: uses, credentialBackedUp } = checked.authenticationInfo;
-  await database.transact(async (tx) => {
+  const countUse = async (tx: Db) => {
     const isUnused = and(eq(passkeys.id, row.id), eq(passkeys.uses, row.uses));
     const set = { uses, isSynced: row.isSynced || credentialBackedUp, lastUsedAtMs: now() };
     const used = await tx.update(passkeys).set(set).where(isUnused).returning();
     if (used.length === 0) throw new GatewayError("wrong_password");
-  });
-  return row;
+  };
+  return { personId: row.personId, countUse };
 }
 
 /** What every answer must have: our origin and name, a person who was checked, and an unused challenge. */

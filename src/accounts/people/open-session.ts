@@ -58,15 +58,18 @@ export async function prepareSession(
   };
 }
 
-/** Opens a session for a person. Returns the value of `set-cookie`. */
+/** Opens a session for a person, `first` in the same transaction. Returns the value of `set-cookie`. */
 export async function openSession(
   database: Database,
   publicUrl: string,
-  session: NewSession,
+  { first, ...session }: NewSession & { readonly first: (tx: Db) => Promise<void> },
   nowMs: number,
 ): Promise<string> {
   const { cookie, write } = await prepareSession(database, publicUrl, session, nowMs);
-  await database.transact(write);
+  await database.transact(async (tx) => {
+    await first(tx);
+    await write(tx);
+  });
   await boundSessions(database, session.personId);
   return cookie;
 }

@@ -15,7 +15,7 @@ import {
   printDeviceCookie,
   SESSION_S,
 } from "./session-cookie.ts";
-import { boundSessions } from "./sessions.ts";
+import { boundSessions, endOpenedSession } from "./sessions.ts";
 import { createSignInAdapter, type FollowUp, printAlias } from "./sign-in-adapter.ts";
 import { networkOf } from "./throttle.ts";
 
@@ -84,7 +84,7 @@ export function createSignIn(parts: SignInParts): SignIn {
   const stores: Stores = {
     followUps: new AsyncLocalStorage(),
     minted: new AsyncLocalStorage(),
-    callers: new AsyncLocalStorage(),
+    hashing: new AsyncLocalStorage(),
   };
   let loading: ReturnType<typeof loadAuth> | undefined;
   const load = () => {
@@ -102,7 +102,7 @@ export function createSignIn(parts: SignInParts): SignIn {
 
   /** Runs a call of the library. Its hashes take turns as those of the visitor. */
   const asVisitor = <Answer>(visitor: Visitor, call: () => Promise<Answer>) =>
-    stores.callers.run(hashCallerOf(visitor), () => answered(call()));
+    stores.hashing.run({ caller: hashCallerOf(visitor) }, () => answered(call()));
   const printOpened = async (headers: Headers, personId: string, token: string): Promise<OpenedSession> => {
     const known = { personId, form: cookieFormOf(publicUrl()), nowMs: now() };
     const cookies = [findSetCookie(headers, token), await printDeviceCookie(database, known)] as const;
@@ -115,9 +115,10 @@ export function createSignIn(parts: SignInParts): SignIn {
       const { api } = await load();
       const headers = headersOf(visitor, { withCookie: false });
       const body = { email: printAlias(email), password };
-      const call = () => api.signInEmail({ body, headers, returnHeaders: true });
-      const opened = await asVisitor(visitor, call);
-      await boundSessions(database, opened.response.user.id);
+      const hashing: Hashing = { caller: hashCallerOf(visitor) };
+      const call = () => answered(api.signInEmail({ body, headers, returnHeaders: true }));
+      const opened = await stores.hashing.run(hashing, call);
+      await keepOpened(database, opened.response, hashing);
       return printOpened(opened.headers, opened.response.user.id, opened.response.token);
     },
     async changePassword(visitor, { current, password }, followUp) {
@@ -162,12 +163,18 @@ export function createSignIn(parts: SignInParts): SignIn {
 interface Stores {
   readonly followUps: AsyncLocalStorage<FollowUp>;
   readonly minted: AsyncLocalStorage<{ token?: string }>;
-  readonly callers: AsyncLocalStorage<HashCaller>;
+  readonly hashing: AsyncLocalStorage<Hashing>;
+}
+
+/** For whom a call of the library hashes, and the stored hash that a password was compared with. */
+interface Hashing {
+  readonly caller: HashCaller;
+  compared?: string;
 }
 
 async function loadAuth(
   { database, passwords, publicUrl }: SignInParts,
-  { followUps, minted, callers }: Stores,
+  { followUps, minted, hashing }: Stores,
 ) {
   const [{ betterAuth }, { drizzleAdapter }, secret] = await Promise.all([
     loadPart(() => import("better-auth/minimal")),
@@ -198,8 +205,12 @@ async function loadAuth(
       minPasswordLength: 1,
       maxPasswordLength: 4_096,
       password: {
-        hash: (password) => passwords.hash(password, callers.getStore()),
-        verify: ({ hash, password }) => passwords.verify(password, hash, callers.getStore()),
+        hash: (password) => passwords.hash(password, hashing.getStore()?.caller),
+        verify({ hash, password }) {
+          const call = hashing.getStore();
+          if (call) call.compared = hash;
+          return passwords.verify(password, hash, call?.caller);
+        },
       },
       resetPasswordTokenExpiresIn: RESET_S,
       revokeSessionsOnPasswordReset: true,
@@ -255,6 +266,26 @@ async function recognise(
 /** Returns the turn of a visitor among those that wait for a hash. */
 export function hashCallerOf({ address, trusted }: Visitor): HashCaller {
   return { owner: trusted ?? networkOf(address), isTrusted: trusted !== undefined };
+}
+
+/**
+ * Keeps a session that a password opened, among at most 20. Rejects with `wrong_password` where the password was replaced
+ * while it was compared: the new one has ended every session before this one was written.
+ */
+async function keepOpened(
+  database: Database,
+  { user: { id }, token }: { readonly user: { readonly id: string }; readonly token: string },
+  { compared = "" }: Hashing,
+): Promise<void> {
+  const { credentials } = database.tables;
+  const isSame = and(eq(credentials.userId, id), eq(credentials.password, compared));
+  // Locks the row, so that a change that is being written is waited for.
+  const found = await database.transact((tx) =>
+    tx.update(credentials).set({ password: compared }).where(isSame).returning({ id: credentials.id }),
+  );
+  if (found.length > 0) return boundSessions(database, id);
+  await endOpenedSession(database, digestOf(token));
+  throw new GatewayError("wrong_password");
 }
 
 function findSetCookie(headers: Headers, token: string): string {

@@ -148,6 +148,28 @@ describe.each(DIALECTS)("people in %s", (dialect) => {
     });
   });
 
+  test("a sign-in whose password is changed while it is compared opens no session", async () => {
+    const cookie = cookieOf(await newPerson());
+    const actor = await identify(cookie);
+    if (!actor) throw new Error("The session is not found");
+    const change = { actor, current: PASSWORD, password: "another password" };
+    const { passwords } = signUps;
+    const slow: Passwords = {
+      ...passwords,
+      async verify(password, hash) {
+        const isRight = await passwords.verify(password, hash);
+        await changePassword(parts, visitor(cookie), change);
+        return isRight;
+      },
+    };
+    const { database } = storage;
+    const signIn = createSignIn({ database, passwords: slow, publicUrl: () => ORIGIN, now });
+    await expect(
+      signInPerson({ ...parts, signIn }, visitor(), { email: EMAIL, password: PASSWORD }),
+    ).rejects.toMatchObject({ kind: "wrong_password" });
+    expect(await database.db.select().from(database.tables.sessions)).toHaveLength(1);
+  });
+
   test("a new password whose audit entry fails is no new password", async () => {
     const cookie = cookieOf(await newPerson());
     const fail = async () => {

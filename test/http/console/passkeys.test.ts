@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from "bun:test";
+import type { Database } from "../../../src/db/database.ts";
 import { NO_SIGN_IN_RULES, type SignInRules } from "../../../src/domain/sign-in-rules.ts";
 import { DIALECTS } from "../../accounts/temp-storage.ts";
 import { type ConsoleBrowser, createBrowsers } from "../../support/console-browser.ts";
@@ -10,16 +11,27 @@ const ORIGIN = "http://localhost:8080";
 describe.each(DIALECTS)("passkeys on %s", (dialect) => {
   const console = consoleForTests(dialect);
   const now: { rules: SignInRules } = { rules: NO_SIGN_IN_RULES };
+  /** Runs after each transaction of passkeys. */
+  let afterTransaction: () => Promise<unknown> = async () => undefined;
   let open: ReturnType<typeof createBrowsers>;
   beforeAll(() => {
     const { parts } = console.gateway.tollgate.console;
     const ruled = { rules: () => now.rules, policy: () => "open" as const };
+    const { database } = parts;
+    const transact: Database["transact"] = async (work) => {
+      const result = await database.transact(work);
+      await afterTransaction();
+      return result;
+    };
     open = createBrowsers({
       ...parts,
       settings: { ...parts.settings, publicUrl: ORIGIN },
       identify: parts.identify,
       signUps: { ...parts.signUps, ...ruled },
-      passkeys: { ...parts.passkeys, ...ruled, publicUrl: () => ORIGIN },
+      passkeys: {
+        ...{ ...parts.passkeys, ...ruled, publicUrl: () => ORIGIN },
+        database: { ...database, transact },
+      },
     });
   });
 
@@ -142,6 +154,22 @@ describe.each(DIALECTS)("passkeys on %s", (dialect) => {
     expect((await browser.call("DELETE", `/me/passkeys/${json.passkeys[0].id}`)).status).toBe(200);
     expect((await thief.call("GET", "/me")).status).toBe(401);
     expect((await browser.call("GET", "/me")).status).toBe(200);
+  });
+
+  test("a passkey that is removed between its use and its session leaves no session", async () => {
+    const { browser, passkey } = await newPerson();
+    const other = open();
+    const response = passkey.answer(await options(other));
+    const read = async () => (await browser.call("GET", "/me/sign-in-ways")).json.passkeys[0];
+    afterTransaction = async () => {
+      const { last_used_at, id } = await read();
+      if (last_used_at === null) return;
+      afterTransaction = async () => undefined;
+      await browser.call("DELETE", `/me/passkeys/${id}`);
+    };
+    await other.call("POST", "/passkey/sign-in", { response });
+    expect(await read()).toBeUndefined();
+    expect((await other.call("GET", "/me")).status).toBe(401);
   });
 
   test("a removed passkey opens nothing, and where a provider is required none does", async () => {
