@@ -3,7 +3,7 @@ import type { Database, Db } from "../../db/database.ts";
 import { NO_SIGN_IN_RULES, type SignInRules } from "../../domain/sign-in-rules.ts";
 import { GatewayError } from "../../errors.ts";
 import { type Actor, type AuditActor, recordChange } from "../audit-trail.ts";
-import { requireSecondFactor } from "../second-factor/second-factor.ts";
+import { hasSecondFactor, requireSecondFactor } from "../second-factor/second-factor.ts";
 import { checkNewPassword } from "./passwords.ts";
 import { findPersonById, normaliseEmail, type Person } from "./people.ts";
 import { confirmSession, endOpenedSession, endResetLinks } from "./sessions.ts";
@@ -75,8 +75,9 @@ function mayUsePassword({ rules, now }: CredentialParts, { passwordUntilMs = 0 }
 }
 
 /**
- * Changes the password of the actor, ends all its sessions and opens a new one. Rejects with `wrong_password`,
- * and with `wrong_shape` for a new password of a wrong length or the old one again.
+ * Changes the password of the actor, ends all its sessions and opens a new one. With a second factor, the new session has
+ * the proof of the former one: a password alone is none. Rejects with `wrong_password`, and with `wrong_shape` for a new
+ * password of a wrong length or the old one again.
  */
 export async function changePassword(
   { database, signIn, throttle, now }: CredentialParts,
@@ -89,8 +90,14 @@ export async function changePassword(
     throw new GatewayError("wrong_shape", { path: "password", message });
   }
   const sender = withSession(visitor, actor);
-  const followUp = (tx: Db) =>
-    recordNewPassword(database, tx, { actor, personId: actor.id, action: "password.changed" }, now());
+  const { id: personId, session } = actor;
+  const isProof = !(await hasSecondFactor(database, personId));
+  const followUp = async (tx: Db) => {
+    const { sessions } = database.tables;
+    const before = { confirmedAtMs: session?.confirmedAtMs ?? null };
+    if (!isProof) await tx.update(sessions).set(before).where(eq(sessions.userId, personId));
+    await recordNewPassword(database, tx, { actor, personId, action: "password.changed" }, now());
+  };
   return throttle("sign-in", sender, () => signIn.changePassword(sender, { current, password }, followUp));
 }
 

@@ -138,6 +138,16 @@ describe.each(DIALECTS)("the second factor on %s", (dialect) => {
     expect((await browser.call("POST", "/me/confirm", given)).status).toBe(200);
   });
 
+  test("a new password is no fresh proof of a person with a second factor", async () => {
+    const { browser } = await signUp();
+    await setUp(browser);
+    const { sessions } = console.parts.database.tables;
+    await console.parts.database.db.update(sessions).set({ confirmedAtMs: clock.ms - 16 * 60_000 });
+    const changed = { current: PASSWORD, password: "another password" };
+    expect((await browser.call("POST", "/me/password", changed)).status).toBe(200);
+    expect((await browser.call("DELETE", "/me/second-factor")).status).toBe(403);
+  });
+
   test("where the file requires it, a person without one can only set it up, and nobody removes it", async () => {
     const { browser, email } = await signUp();
     now.rules = { ...NO_SIGN_IN_RULES, secondFactor: "everyone" };
