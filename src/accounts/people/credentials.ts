@@ -8,6 +8,7 @@ import { checkNewPassword } from "./passwords.ts";
 import { findPersonById, normaliseEmail, type Person } from "./people.ts";
 import { confirmSession, endOpenedSession, endResetLinks } from "./sessions.ts";
 import type { SignIn, Visitor } from "./sign-in.ts";
+import { endUnprovenWays } from "./sign-in-ways.ts";
 import type { Throttle } from "./throttle.ts";
 
 /** Orders mails in the transaction of the change that needs them. */
@@ -162,7 +163,8 @@ export async function orderPasswordReset(
 
 /**
  * Sets a new password by the token of a mail, and ends every session of its person. The mail reached the person,
- * so that the address is proven as well. Rejects with `unknown_item` for a token that was used or has expired.
+ * so that the address is proven as well: for the first time, passkeys and identities end that were added before. Rejects
+ * with `unknown_item` for a token that was used or has expired.
  */
 export async function resetPassword(
   { database, signIn, throttle, now }: CredentialParts,
@@ -173,8 +175,10 @@ export async function resetPassword(
   const followUp = (personId: string) => async (tx: Db) => {
     const { people } = database.tables;
     const isPerson = eq(people.id, personId);
-    const [row] = await tx.update(people).set({ emailVerified: true }).where(isPerson).returning();
+    const [row] = await tx.select().from(people).where(isPerson);
     const actor = { kind: "person", id: personId, name: row?.email ?? "", address } as const;
+    if (row && !row.emailVerified) await endUnprovenWays(database, tx, { actor, personId }, now());
+    await tx.update(people).set({ emailVerified: true }).where(isPerson);
     await recordNewPassword(database, tx, { actor, personId, action: "password.reset" }, now());
   };
   await throttle("guess", { address }, () => signIn.resetPassword(token, password, followUp));

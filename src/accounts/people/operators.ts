@@ -7,6 +7,7 @@ import { type Actor, type AuditActor, recordChange } from "../audit-trail.ts";
 import { createOneTimePassword, type Passwords } from "./passwords.ts";
 import { insertPerson, normaliseEmail, type Person, readPerson, setPasswordHash } from "./people.ts";
 import { deleteSessions, endResetLinks } from "./sessions.ts";
+import { endUnprovenWays } from "./sign-in-ways.ts";
 
 interface OperatorParts {
   readonly database: Database;
@@ -43,7 +44,7 @@ export async function createOperator(
   const passwordHash = await passwords.hash(oneTimePassword);
   const nowMs = now();
   return database.transact(async (tx) => {
-    const promoted = await promote(database, tx, { email, passwordHash }, nowMs);
+    const promoted = await promote(database, tx, { email, passwordHash, actor }, nowMs);
     const attributes = { name, email, emailVerified: false, isOperator: true, mustChangePassword: true };
     const { passwordUntilMs } = openDoor(nowMs);
     const person =
@@ -64,24 +65,29 @@ export async function findOperators({ db, tables: { people } }: Database): Promi
 /** How long an operator's new password is accepted although the file requires another way to sign in. */
 const DOOR_MS = 24 * 60 * 60_000;
 
-/** Makes an existing person an operator with a new password. Returns `undefined` for an unknown e-mail. */
+/**
+ * Makes an existing person an operator with a new password. Passkeys and identities of an address that is not proven end
+ * with a new right: others could have claimed the address. Returns `undefined` for an unknown e-mail.
+ */
 async function promote(
   database: Database,
   tx: Db,
-  { email, passwordHash }: { readonly email: string; readonly passwordHash: string },
+  { email, passwordHash, actor }: { email: string; passwordHash: string; actor: AuditActor },
   nowMs: number,
 ): Promise<Person | undefined> {
   const { people } = database.tables;
-  const [row] = await tx
-    .update(people)
-    .set({ isOperator: true, operatorIdentityId: null, mustChangePassword: true, ...openDoor(nowMs) })
-    .where(eq(people.email, email))
-    .returning();
-  if (!row) return undefined;
-  await setPasswordHash(database, tx, { personId: row.id, passwordHash }, nowMs);
-  await deleteSessions(database, tx, { personId: row.id });
-  await endResetLinks(database, tx, { personId: row.id });
-  return readPerson(row);
+  const [before] = await tx.select().from(people).where(eq(people.email, email));
+  if (!before) return undefined;
+  const personId = before.id;
+  const set = { isOperator: true, operatorIdentityId: null, mustChangePassword: true, ...openDoor(nowMs) };
+  const [row] = await tx.update(people).set(set).where(eq(people.id, personId)).returning();
+  await setPasswordHash(database, tx, { personId, passwordHash }, nowMs);
+  await deleteSessions(database, tx, { personId });
+  await endResetLinks(database, tx, { personId });
+  if (!before.isOperator && !before.emailVerified) {
+    await endUnprovenWays(database, tx, { actor, personId }, nowMs);
+  }
+  return row && readPerson(row);
 }
 
 function openDoor(nowMs: number) {

@@ -140,3 +140,21 @@ export async function deletePasskey(
   await recordChange(database, tx, actor, change, nowMs);
   return true;
 }
+
+/**
+ * Ends the passkeys and identities of a person whose address is proven for the first time, in a transaction: a stranger
+ * may have added them who had claimed the address. A second factor stays: control of a mailbox alone must not take it.
+ */
+export async function endUnprovenWays(
+  database: Database,
+  tx: Db,
+  { actor, personId }: { readonly actor: AuditActor; readonly personId: string },
+  nowMs: number,
+): Promise<void> {
+  const { passkeys, identities } = database.tables;
+  const keys = await tx.select({ id: passkeys.id }).from(passkeys).where(eq(passkeys.personId, personId));
+  for (const { id } of keys) await deletePasskey(database, tx, { actor, personId, id }, nowMs);
+  const isOwn = eq(identities.personId, personId);
+  const linked = await tx.select({ identityId: identities.id }).from(identities).where(isOwn);
+  for (const each of linked) await unlinkIdentity(database, tx, { actor, personId, ...each }, nowMs);
+}

@@ -212,6 +212,55 @@ describe.each(DIALECTS)("people in %s", (dialect) => {
     expect(await findPerson(storage.database, EMAIL)).toMatchObject({ emailVerified: true });
   });
 
+  /** Adds a passkey and an identity to a person. Returns how many of them there are. */
+  const addWays = async (personId: string) => {
+    const { db, tables } = storage.database;
+    const id = Bun.randomUUIDv7();
+    const times = { createdAtMs: now(), lastUsedAtMs: now() };
+    const passkey = {
+      id,
+      personId,
+      name: "Laptop",
+      publicKey: "",
+      uses: 0,
+      transports: "[]",
+      isSynced: false,
+    };
+    await db.insert(tables.passkeys).values({ ...passkey, ...times });
+    const identity = { id, personId, issuer: "https://issuer.example", subject: id, provider: "real" };
+    await db.insert(tables.identities).values({ ...identity, ...times });
+    return async () =>
+      (await db.select().from(tables.passkeys)).length + (await db.select().from(tables.identities)).length;
+  };
+
+  test("the first link that proves an address ends what a stranger may have added, and a later one ends nothing", async () => {
+    const { person } = await newPerson();
+    const count = await addWays(person.id);
+    await resetPassword(parts, visitor(), { token: await mintReset(), password: "another password" });
+    expect(await count()).toBe(0);
+    const entries = await listAuditEntries(storage.database, {}, { size: 10, after: undefined });
+    expect(entries.map(({ action }) => action)).toEqual(
+      expect.arrayContaining(["passkey.removed", "identity.unlinked"]),
+    );
+    await addWays(person.id);
+    await resetPassword(parts, visitor(), { token: await mintReset(), password: "yet another password" });
+    expect(await count()).toBe(2);
+  });
+
+  test("a person with an unproven address becomes an operator without what a stranger may have added", async () => {
+    const { person } = await newPerson();
+    const count = await addWays(person.id);
+    const create = () => {
+      const { passwords } = signUps;
+      return createOperator({ database: storage.database, passwords }, { email: EMAIL }, COMMAND_LINE);
+    };
+    await create();
+    expect(await count()).toBe(0);
+    await addWays(person.id);
+    await create();
+    expect(await count()).toBe(2);
+  });
+
   test("links for a new password work side by side, and any new password ends them all", async () => {
     const cookie = cookieOf(await newPerson());
     const [first, second, third] = [await mintReset(), await mintReset(), await mintReset()];
