@@ -121,15 +121,17 @@ export async function setOperator(
       .update(people)
       .set({ isOperator: true })
       .where(eq(people.isOperator, true))
-      .returning({ id: people.id });
+      .returning({ id: people.id, identityId: people.operatorIdentityId });
     const isOnly = operators.length === 1 && operators[0]?.id === personId;
     if (!isOperator && isOnly) throw new GatewayError("conflict", { message: ONE_OPERATOR });
-    // What a person decides, groups of a provider no longer take back.
-    const set = { isOperator, operatorIdentityId: null };
+    // What a person decides, groups of a provider no longer take back. An operator's door ends with the right.
+    const set = { isOperator, operatorIdentityId: null, ...(isOperator ? {} : { passwordUntilMs: null }) };
     const [changed] = await tx.update(people).set(set).where(eq(people.id, personId)).returning();
     if (!changed) throw new GatewayError("unknown_item");
-    const wasOperator = operators.some(({ id }) => id === personId);
-    if (wasOperator === isOperator) return changed;
+    const before = operators.find(({ id }) => id === personId);
+    // A right of groups that becomes one of the person's own is a change: it counts in more sessions then.
+    const isSame = isOperator ? before?.identityId === null : !before;
+    if (isSame) return changed;
     await deleteSessions(database, tx, { personId });
     const nowMs = now();
     const action = isOperator ? "operator.added" : "operator.removed";

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "bun:test";
+import { eq } from "drizzle-orm";
 import type { Actor } from "../../../src/accounts/audit-trail.ts";
 import { endSessions, listPeople, setOperator } from "../../../src/accounts/people/directory.ts";
 import { beginActing, endActing } from "../../../src/accounts/people/operators.ts";
@@ -101,5 +102,29 @@ describe.each(DIALECTS)("people and operators in %s", (dialect) => {
     const { db, tables } = storage.database;
     const actions = (await db.select().from(tables.auditEntries)).map(({ action }) => action);
     expect(actions).toEqual(["operator.added", "operator.removed"]);
+  });
+
+  test("a right of groups that becomes one of the person's own is in the audit trail, and signs the person out", async () => {
+    const { db, tables } = storage.database;
+    const given = await addPerson(storage.database, { isOperator: true });
+    const isGiven = eq(tables.people.id, given.id);
+    await db.update(tables.people).set({ operatorIdentityId: "identity" }).where(isGiven);
+    const own = await setOperator(storage, given, { personId: given.id, isOperator: true });
+    expect(own).toMatchObject({ isOperator: true, sessions: 0 });
+    const [entry] = await db.select().from(tables.auditEntries);
+    expect(entry).toMatchObject({ action: "operator.added", actorId: given.id, target: given.id });
+  });
+
+  test("the door of an operator's new password closes with the right", async () => {
+    const { db, tables } = storage.database;
+    const { id: personId } = await addPerson(storage.database, { isOperator: true });
+    const isFormer = eq(tables.people.id, personId);
+    await db
+      .update(tables.people)
+      .set({ passwordUntilMs: storage.now() + 60_000 })
+      .where(isFormer);
+    await setOperator(storage, operator, { personId, isOperator: false });
+    const [row] = await db.select().from(tables.people).where(isFormer);
+    expect(row?.passwordUntilMs).toBeNull();
   });
 });
