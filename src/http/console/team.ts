@@ -77,6 +77,7 @@ function memberRoutes(parts: Parts) {
       {
         summary: "Change the role of a member",
         needs: "members.write",
+        confirmed: true,
         params: memberPath,
         body: t.Object({ role, keys_to: keysTo }),
         response: member,
@@ -138,6 +139,7 @@ function invitationRoutes(parts: Parts) {
       {
         summary: "Invite a person by e-mail",
         needs: "members.write",
+        confirmed: true,
         params: accountPath,
         body: t.Object({ email, role }),
         response: issuedInvitation,
@@ -153,6 +155,7 @@ function invitationRoutes(parts: Parts) {
       {
         summary: "Send an invitation again, with a new link",
         needs: "members.write",
+        confirmed: true,
         params: invitationPath,
         response: issuedInvitation,
       },

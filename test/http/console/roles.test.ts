@@ -151,7 +151,7 @@ describe.each(DIALECTS)("the roles of the console on %s", (dialect) => {
     expect(wrong).toEqual([]);
   });
 
-  test("a route that makes keys or moves an operator's money asks for the password again", () => {
+  test("a route that makes keys, gives rights or moves an operator's money asks for the password again", () => {
     const unguarded = routesOf(console).filter(
       ({ method, path, isConfirmed }) => !isConfirmed && CONFIRMED.includes(`${method} ${path}`),
     );
@@ -198,6 +198,9 @@ const CONFIRMED = [
   "POST /console/api/accounts/:account/keys",
   "POST /console/api/accounts/:account/keys/:key/rotate",
   "POST /console/api/accounts/:account/management-keys",
+  "POST /console/api/accounts/:account/invitations",
+  "POST /console/api/accounts/:account/invitations/:invitation/resend",
+  "PATCH /console/api/accounts/:account/members/:person",
   "POST /console/api/operator/management-keys",
   "POST /console/api/operator/codes",
   "POST /console/api/operator/setup",
