@@ -1,15 +1,18 @@
 import { Database } from "bun:sqlite";
 import {
-  chownSync,
   closeSync,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
   fsyncSync,
   openSync,
   readFileSync,
   realpathSync,
   renameSync,
   rmSync,
+  type Stats,
   statSync,
-  writeSync,
+  writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { AdditionError } from "../config/add-entries.ts";
@@ -53,12 +56,24 @@ function begin(lock: Database, waitMsMax: number): void {
   }
 }
 
-/** Returns the text of a file of settings, "" before the file exists. Throws {@link AdditionError}. */
+/**
+ * Returns the text of a file of settings, "" before the file exists. Throws {@link AdditionError}, also for bytes that
+ * are no UTF-8: they would not survive an addition.
+ */
 export function readSettingsFile(path: string): string {
+  const bytes = readBytes(path);
   try {
-    return readFileSync(path, "utf8");
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw new AdditionError(`${path} is no text in UTF-8.`);
+  }
+}
+
+function readBytes(path: string): Uint8Array {
+  try {
+    return readFileSync(path);
   } catch (error) {
-    if (isAbsence(error)) return "";
+    if (isAbsence(error)) return new Uint8Array();
     throw new AdditionError(`${path} cannot be read.`);
   }
 }
@@ -103,13 +118,20 @@ function writeDraft(
   rmSync(draft, { force: true });
   const file = openSync(draft, "wx", mode ?? former?.mode ?? 0o640);
   try {
-    writeSync(file, text);
+    // One write may end short on a disk that is nearly full.
+    writeFileSync(file, text);
+    if (former) keepRights(file, former, mode);
     fsyncSync(file);
   } finally {
     closeSync(file);
   }
-  // Started as root for a service of another user, the command must not take its files from it.
-  if (former && former.uid !== process.getuid?.()) chownSync(draft, former.uid, former.gid);
+}
+
+/** Started as root for a service of another user or group, the command must not take its files from it. */
+function keepRights(file: number, former: Stats, mode = former.mode): void {
+  const { uid, gid } = fstatSync(file);
+  if (former.uid !== uid || former.gid !== gid) fchownSync(file, former.uid, former.gid);
+  fchmodSync(file, mode & 0o7777);
 }
 
 /** Returns the file that a link leads to, or the path itself. */

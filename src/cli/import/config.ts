@@ -1,7 +1,9 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { readKnownModels } from "../../catalog/known-models.ts";
+import { AdditionError } from "../../config/add-entries.ts";
 import { createProblems } from "../../config/problems.ts";
 import { parseYaml } from "../../config/yaml.ts";
+import { lockSettings, readSettingsFile, replaceSettingsFile } from "../../setup/settings-files.ts";
 import { CommandError, type CommandResult } from "../command.ts";
 import { convertBifrost } from "./bifrost.ts";
 import { findForeignSlug } from "./foreign-routes.ts";
@@ -102,21 +104,26 @@ function describeWrite(written: boolean, count: number, to: string): string {
   return written ? `Wrote ${count} models to ${to}.` : `${to} has these ${count} models already.`;
 }
 
-/** Returns whether the file was written. Throws when it exists with another content. */
+/** Returns whether the file was written, whole or not at all. Throws when it exists with another content. */
 function writeNew(to: string, text: string): boolean {
-  if (existsSync(to)) {
-    if (readFileSync(to, "utf8") === text) return false;
-    throw new CommandError(`${to} exists with other content: name another file with --to.`);
+  try {
+    return lockSettings(to, () => {
+      if (!existsSync(to)) replaceSettingsFile(to, "", text);
+      else if (readSettingsFile(to) === text) return false;
+      else throw new AdditionError(`${to} exists with other content: name another file with --to.`);
+      return true;
+    });
+  } catch (error) {
+    if (error instanceof AdditionError) throw new CommandError(error.message);
+    throw error;
   }
-  writeFileSync(to, text, { flag: "wx", mode: 0o640 });
-  return true;
 }
 
 /** Reads a YAML or JSON file. Its problems are reported without its values. */
 function readYaml(path: string): Row {
   const text = readText(path);
   const problems = createProblems();
-  const document = text.trimStart().startsWith("{") ? parseJson(text) : parseYaml(text, path, problems);
+  const document = parseJson(text) ?? parseYaml(text, path, problems);
   const [problem] = problems.list();
   if (problem) throw new CommandError(`${problem}.`);
   if (typeof document !== "object" || document === null || Array.isArray(document)) {
@@ -125,12 +132,12 @@ function readYaml(path: string): Row {
   return document as Row;
 }
 
-/** JSON needs no YAML parser, whose bounds a price table exceeds. YAML that begins with a brace is tried later. */
+/** JSON needs no YAML parser, whose bounds a price table exceeds. Returns `undefined` for YAML, also in braces. */
 function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return text.trimStart().startsWith("{") ? JSON.parse(text) : undefined;
   } catch {
-    return parseYaml(text, "the file", createProblems());
+    return undefined;
   }
 }
 
