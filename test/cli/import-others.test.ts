@@ -238,9 +238,38 @@ describe("a table that a spreadsheet has written", () => {
     ["gen-1,2026-11-01", "has 2 cells in row 2, and 13 in its head"],
     [`"gen-1,${rows[1]}`, "has a quotation mark that does not end a cell"],
     [`gen-1${",".repeat(12)}`, "names no model of a request"],
+    [rows[1]?.replace(",0.9,", ",$0.90,") ?? "", "Entry 1 of .* has a cost that is no amount"],
+    [rows[1]?.replace(",0.9,", ",1e400,") ?? "", "has a cost that is no amount"],
+    [rows[1]?.replace(",100000,", ",-5,") ?? "", "has tokens or requests that are no count"],
   ])("is refused for the row %p", (row, problem) => {
-    expect(() => imported("openrouter", `${HEAD}\n${row}\n`)).toThrow(problem);
+    expect(() => imported("openrouter", `${HEAD}\n${row}\n`)).toThrow(new RegExp(problem));
   });
+
+  test("is refused for two columns of one name, but not for empty columns at its end", () => {
+    const repeated = ACTIVITY.replace("cost_web_search", "cost_total");
+    expect(() => imported("openrouter", repeated)).toThrow('has two columns of the name "cost_total"');
+    const padded = rows.map((row) => `${row},,`).join("\n");
+    expect(imported("openrouter", padded).models).toHaveLength(1);
+  });
+
+  test("takes a cost below zero off the sum", () => {
+    const [, first = ""] = rows;
+    const refund = first.replace(",0.9,", ",-0.4,");
+    expect(imported("openrouter", [HEAD, first, refund].join("\n")).json.money?.models[0]).toMatchObject({
+      old_usd: "0.50",
+    });
+  });
+});
+
+test.each(["0", "-1", "NaN", "1e400", "5000", "much"])("a weight of %p is refused by name", (weight) => {
+  const target = { provider: "openai", override_params: { model: "gpt-4.1" } };
+  const targets = [{ ...target, weight }, target];
+  const { json, models } = imported(
+    "portkey",
+    JSON.stringify({ strategy: { mode: "loadbalance" }, targets }),
+  );
+  expect(json.problems.join()).toContain("config.targets[0]: has the weight");
+  expect(models[0]?.routes).toHaveLength(1);
 });
 
 test("import helicone makes a model of a router over models, and of each model that a provider lists", () => {

@@ -213,6 +213,51 @@ router_settings: { enable_tag_filtering: true }
     expect(gpt?.price).toMatchObject({ input: 1_000_000n, output: 2_000_000n });
   });
 
+  test("replaces no price or limit that is written wrong by that of a table or the catalog", async () => {
+    const own = { input_cost_per_token: 1e-6, output_cost_per_token: 2e-6 };
+    const wrong = {
+      negative: { ...own, output_cost_per_token: -2e-6 },
+      text: { ...own, input_cost_per_token: "3,0" },
+      object: { ...own, input_cost_per_token: { usd: 1e-6 } },
+      endless: { ...own, output_cost_per_token: "1e400" },
+      huge: { ...own, output_cost_per_token: 1e9 },
+      cached: { ...own, cache_read_input_token_cost: "NaN" },
+      half: { input_cost_per_token: 1e-6 },
+      window: { ...own, max_input_tokens: 0.5 },
+    };
+    const limits = { max_input_tokens: 1_000, max_output_tokens: 100 };
+    const entries = Object.entries(wrong).map(([model_name, info]) => ({
+      model_name,
+      litellm_params: { model: "openai/own" },
+      model_info: { ...limits, ...info },
+    }));
+    const tiny = {
+      model_name: "tiny",
+      litellm_params: { model: "openai/own" },
+      model_info: { ...limits, ...own },
+    };
+    Object.assign(tiny.model_info, { input_cost_per_token: 1e-15 });
+    write("config.json", JSON.stringify({ model_list: [...entries, tiny] }));
+    const ended = await run("import", "litellm", "config.json", "--json");
+    const amount = "has a price that is no amount:";
+    expect(ended.json()).toMatchObject({
+      models: ["tiny"],
+      problems: [
+        `model_list[0] negative: ${amount} output_cost_per_token`,
+        `model_list[1] text: ${amount} input_cost_per_token`,
+        `model_list[2] object: ${amount} input_cost_per_token`,
+        `model_list[3] endless: ${amount} output_cost_per_token`,
+        `model_list[4] huge: ${amount} output_cost_per_token`,
+        `model_list[5] cached: ${amount} cache_read_input_token_cost`,
+        "model_list[6] half: has no price: output_cost_per_token is missing",
+        expect.stringContaining("model_list[7] window: has token limits that are no whole numbers"),
+      ],
+    });
+    // What has more decimals than a price is rounded up, as in the catalog: it is never free.
+    const [model] = loadConfig({ OPENAI_API_KEY: "k-1" }, { folder }).models;
+    expect(model?.price.input).toBe(1n);
+  });
+
   test("never prints or writes an inline key", async () => {
     const ended = await run("import", "litellm", "config.yaml", "--prices", "prices.json");
     expect(ended.stdout).toContain("set IMPORTED_OPENAI_API_KEY_1 to it");
@@ -422,6 +467,9 @@ describe("an import of keys", () => {
       of("of a later version", { max_requests: 5 }),
       of("no model", { model_limits_enabled: true, model_limits: "" }),
       of("disabled user", { user_status: 2 }),
+      of("no date", { expired_time: 9e12 }),
+      of("half a second", { expired_time: 99_999_999_999.5 }),
+      of("too much", { unlimited_quota: false, remain_quota: 9e15 }),
     ];
     write("tokens.json", JSON.stringify(rows));
     const line = ["import", "oneapi", "tokens.json", "--account", "acme", "--json"];
@@ -437,6 +485,9 @@ describe("an import of keys", () => {
         "of a later version: has no counterpart here for max_requests, import it with --without max_requests",
         "no model: may use no model",
         "disabled user: its user is not enabled",
+        "no date: has an expiry that is no time",
+        "half a second: has an expiry that is no time",
+        "too much: has a quota that is no amount",
       ],
     });
     const more = await run(...line, "--without", "allow_ips,subnet");

@@ -77,6 +77,8 @@ interface Entry {
   readonly routes: { upstream: string; known?: string; model?: string; weight?: number; priority?: number }[];
 }
 
+/** Weights are parts of 1 there, and whole numbers to a million here. */
+const WEIGHT_SCALE = 1_000;
 const WEIGHT_MAX = 1_000;
 
 /** Converts routes to upstreams and models. Whatever has no price in the catalog is a problem. */
@@ -102,7 +104,7 @@ export function convertRoutes(routes: readonly ForeignRoute[], found: ConvertedP
       upstream,
       ...(entry.known === model.id ? {} : { known: model.id }),
       ...(name === upstreamModelOf(model) ? {} : { model: name }),
-      ...(weight === undefined ? {} : { weight: Math.max(1, Math.round(weight * WEIGHT_MAX)) }),
+      ...(weight === undefined ? {} : { weight: Math.max(1, Math.round(weight * WEIGHT_SCALE)) }),
       ...(priority === undefined || priority === 1 ? {} : { priority }),
     });
     models.set(route.name, entry);
@@ -135,7 +137,7 @@ function ownName({ model, cloud }: ForeignRoute, known: KnownModel): string {
 }
 
 function findProblem(
-  { model, baseUrl, cloud }: ForeignRoute,
+  { model, baseUrl, cloud, weight = 1 }: ForeignRoute,
   provider: string,
   known: KnownModel | undefined,
 ) {
@@ -144,6 +146,8 @@ function findProblem(
   if (!cloud && (members.base_url?.toString().startsWith("${") || !("api_key" in members)))
     return `has the provider ${provider}, whose address or credentials are written by hand`;
   if (!known) return `has the model ${model}, which is not in the catalog: write its price and limits`;
+  if (!(weight > 0 && weight <= WEIGHT_MAX))
+    return `has the weight ${weight}, expected one above 0 to ${WEIGHT_MAX}`;
   const problem = baseUrl === undefined || baseUrl.startsWith("${") ? undefined : findBaseUrlProblem(baseUrl);
   return problem && `its base URL ${problem[0]}, expected ${problem[1]}`;
 }

@@ -1,4 +1,6 @@
 import type { KnownModel } from "../../catalog/known-models.ts";
+import { printScaled } from "../../catalog/update/decimals.ts";
+import { parsePrice } from "../../domain/money.ts";
 import { isFilled, listOf, numberOf, type Row } from "./table.ts";
 
 /** Decimal USD per million tokens, as the configuration has them. */
@@ -21,7 +23,7 @@ export interface Facts {
 
 /** Whether one of the sources states a price. */
 export function hasPrice(sources: readonly Row[]): boolean {
-  return sources.some(({ input_cost_per_token: cost }) => cost !== undefined && cost !== null);
+  return sources.some(({ input_cost_per_token: cost }) => numberOf(cost) !== undefined);
 }
 
 /** Reads the facts of a known model, as the configuration fills them in. */
@@ -43,41 +45,61 @@ export function findPrices(knownPrices: Row, target: string, model: string): Row
   return [target, model].map((name) => knownPrices[name]).find(isRow) ?? {};
 }
 
-/** Reads prices and token limits from the first source that has each. Returns what is missing as text. */
+const PRICE_MEMBERS = [
+  "input_cost_per_token",
+  "output_cost_per_token",
+  "cache_read_input_token_cost",
+  "cache_creation_input_token_cost",
+] as const;
+
+/**
+ * Reads prices and token limits from the first source that has each. Returns as text what is missing, or no number: a
+ * later source does not replace what is written wrong.
+ */
 export function readFacts(sources: readonly Row[]): Facts | string {
-  const find = (...names: readonly string[]) =>
-    names.map((name) => sources.map((source) => numberOf(source[name])).find(isAmount)).find(isAmount);
-  const [input, output] = [
-    find("input_cost_per_token"),
-    find("output_cost_per_token") ?? find("input_cost_per_token"),
-  ];
-  if (input === undefined || output === undefined) return "has no price: input_cost_per_token is missing";
-  const cached = find("cache_read_input_token_cost");
-  const write = find("cache_creation_input_token_cost");
-  const window = find("max_input_tokens", "max_tokens");
+  const find = (name: string) =>
+    sources.map((source) => numberOf(source[name])).find((value) => value !== undefined);
+  const priceOf = (name: (typeof PRICE_MEMBERS)[number]) => printPrice(find(name));
+  const wrong = PRICE_MEMBERS.find((name) => find(name) !== undefined && priceOf(name) === undefined);
+  if (wrong) return `has a price that is no amount: ${wrong}`;
   const isEmbedding = sources.some(({ mode }) => mode === "embedding");
-  const outputTokens = isEmbedding ? 0 : find("max_output_tokens", "max_tokens");
+  const input = priceOf("input_cost_per_token");
+  const output = priceOf("output_cost_per_token") ?? (isEmbedding ? input : undefined);
+  if (input === undefined) return "has no price: input_cost_per_token is missing";
+  if (output === undefined) return "has no price: output_cost_per_token is missing";
+  const cached = priceOf("cache_read_input_token_cost");
+  const write = priceOf("cache_creation_input_token_cost");
+  const window = find("max_input_tokens") ?? find("max_tokens");
+  const outputTokens = isEmbedding ? 0 : (find("max_output_tokens") ?? find("max_tokens"));
   if (!window || outputTokens === undefined)
     return "has no token limits: max_input_tokens or max_output_tokens is missing";
+  if (![window, outputTokens].every(isCount))
+    return "has token limits that are no whole numbers: max_input_tokens or max_output_tokens";
   return {
     context_window: Math.max(window, outputTokens),
     max_output_tokens: outputTokens,
     price: {
-      input: printPrice(input),
-      output: printPrice(output),
-      ...(cached === undefined ? {} : { cached_input: printPrice(cached) }),
-      ...(write === undefined ? {} : { cache_write: printPrice(write) }),
+      input,
+      output,
+      ...(cached === undefined ? {} : { cached_input: cached }),
+      ...(write === undefined ? {} : { cache_write: write }),
     },
   };
 }
 
-function isAmount(value: number | undefined): value is number {
-  return value !== undefined && Number.isFinite(value) && value >= 0;
+function isCount(value: number): boolean {
+  return Number.isSafeInteger(value) && value >= 0;
 }
 
-/** Converts USD per token to USD per million tokens, rounded to the six decimals of a price. */
-function printPrice(usdPerToken: number): string {
-  return (usdPerToken * 1e6).toFixed(6).replace(/(\.\d\d\d*?)0+$/, "$1");
+/** Converts USD per token to USD per million tokens, rounded up; `undefined` for what is no price. */
+function printPrice(usdPerToken = Number.NaN): string | undefined {
+  try {
+    const text = printScaled(usdPerToken, 1_000_000, 6);
+    parsePrice(text);
+    return text;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Whether a value is a mapping. */

@@ -1,4 +1,5 @@
 import { digestOf, isSecret } from "../../accounts/keys/key.ts";
+import { NANOS_MAX } from "../../domain/money.ts";
 import {
   isDeleted,
   isTrue,
@@ -13,6 +14,10 @@ import {
 /** One unit of quota: 500,000 are one USD. */
 const NANOS_PER_QUOTA = 2_000n;
 const ENABLED = 1;
+/** The last second that a date can name. */
+const TIME_S_MAX = 8.64e12;
+/** What a spending limit may be at the most. */
+const QUOTA_MAX = Number(NANOS_MAX / NANOS_PER_QUOTA);
 /** The group that one-api gives to everybody. Others choose channels and prices. */
 const DEFAULT_GROUP = "default";
 
@@ -61,7 +66,9 @@ function findProblem(row: Row, secret: string, nowMs: number): string | undefine
   if (isOff(row.status)) return "is not enabled";
   if (isOff(row.user_status) || textOf(row.user_deleted_at) !== undefined) return "its user is not enabled";
   if (expiresS !== -1 && !(expiresS * 1_000 > nowMs)) return "has expired";
-  if (!Number.isSafeInteger(quotaOf(row))) return "has a quota that is no number";
+  if (!(Number.isSafeInteger(expiresS) && expiresS <= TIME_S_MAX)) return "has an expiry that is no time";
+  if (!(Number.isSafeInteger(quotaOf(row)) && quotaOf(row) <= QUOTA_MAX))
+    return "has a quota that is no amount";
   // An enabled list without a model allows none there; no list here would allow all.
   return modelsOf(row)?.length === 0 ? "may use no model" : undefined;
 }

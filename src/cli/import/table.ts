@@ -58,6 +58,9 @@ function readCsv(text: string, path: string): Iterable<Row> | undefined {
   const lines = splitCsv(text, separator, path);
   const first = lines.next();
   const head = first.done ? [] : first.value.map((name) => name.trim());
+  const repeated = head.find((name, index) => name !== "" && head.indexOf(name) < index);
+  if (repeated !== undefined)
+    throw new CommandError(`${path} has two columns of the name ${JSON.stringify(repeated)}.`);
   return head.length < 2 ? undefined : readCsvRows(head, lines, { separator, path });
 }
 
@@ -129,6 +132,7 @@ export function textOf(value: unknown): string | undefined {
 export function numberOf(value: unknown): number | undefined {
   if (value === null || value === undefined) return undefined;
   if (typeof value === "number") return value;
+  if (typeof value !== "string") return Number.NaN;
   const text = textOf(value);
   return text === undefined ? undefined : Number(text);
 }

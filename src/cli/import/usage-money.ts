@@ -25,6 +25,9 @@ interface ComparedModel extends UsedModel {
 }
 
 const PICOS_PER_USD = 1e12;
+/** Of one entry: of a day at most. */
+const USD_MAX = 1e9;
+const TOKENS_MAX = 1e15;
 
 /**
  * Reads usage that another gateway exports: OpenRouter's activity, as CSV or JSON, or Portkey's logs, a JSON object a
@@ -32,8 +35,10 @@ const PICOS_PER_USD = 1e12;
  */
 export function readUsage(path: string): readonly UsedModel[] {
   const byModel = new Map<string, UsedModel>();
+  let number = 0;
   for (const row of readRows(path)) {
-    const read = readUsed(row);
+    number += 1;
+    const read = readEntry(row, `Entry ${number} of ${path}`);
     if (!read) continue;
     const before = byModel.get(read.model);
     byModel.set(read.model, before ? sum(before, read) : read);
@@ -52,6 +57,16 @@ function readRows(path: string): Iterable<Row> {
     .filter((line) => line.trim() !== "")
     .map(objectOf);
   return rows.every((row) => row !== undefined) && !rows[0]?.data ? rows : readTable(path);
+}
+
+/** Throws CommandError for a cost or a count that is none: a sum without it would be too low. */
+function readEntry(row: Row, place: string): UsedModel | undefined {
+  try {
+    return readUsed(row);
+  } catch (fault) {
+    if (fault instanceof RangeError) throw new CommandError(`${place} has ${fault.message}.`);
+    throw fault;
+  }
 }
 
 function readUsed(row: Row): UsedModel | undefined {
@@ -90,12 +105,15 @@ function readPortkey(row: Row, model: string): UsedModel {
 
 function count(value: unknown): number {
   const number = numberOf(value) ?? 0;
-  return Number.isFinite(number) && number > 0 ? Math.round(number) : 0;
+  if (number >= 0 && number <= TOKENS_MAX) return Math.round(number);
+  throw new RangeError("tokens or requests that are no count");
 }
 
+/** A cost below zero is money that was given back. */
 function picos(usd: unknown): bigint {
   const number = numberOf(usd) ?? 0;
-  return Number.isFinite(number) && number > 0 ? BigInt(Math.round(number * PICOS_PER_USD)) : 0n;
+  if (Math.abs(number) <= USD_MAX) return BigInt(Math.round(number * PICOS_PER_USD));
+  throw new RangeError("a cost that is no amount");
 }
 
 function sum(one: UsedModel, other: UsedModel): UsedModel {
