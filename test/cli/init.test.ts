@@ -123,6 +123,22 @@ test("init replaces no variable of .env, and says which option is missing withou
   );
 });
 
+test("init reads no more of an endless file or input than shows that it is no key", async () => {
+  folder = tempFolder();
+  const words = [...BASE, "--model", "openai/gpt-4.1"];
+  expect((await init([...words, "--key-file", "/dev/zero"])).stderr).toBe("/dev/zero holds no key.\n");
+  expect((await init([...words, "--key-file", "absent"])).stderr).toBe("absent cannot be read.\n");
+  const endless = Bun.spawn(["yes"], { stdout: "pipe", stderr: "ignore" });
+  const ran = Bun.spawn([...TOLLGATE, "init", ...words, "--key-stdin"], {
+    cwd: folder,
+    env: { LEDGER_LISTEN: "off", METRICS_LISTEN: "off" },
+    stdin: endless.stdout,
+    stderr: "pipe",
+  });
+  expect(await new Response(ran.stderr).text()).toBe("Standard input holds no key.\n");
+  endless.kill();
+});
+
 test("init asks on a terminal, does not show keys, and asks again for a refused one", async () => {
   folder = tempFolder();
   let shown = "";

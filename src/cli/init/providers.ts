@@ -1,8 +1,8 @@
-import { readFileSync } from "node:fs";
 import { type KnownModel, providerOf, readKnownModels, upstreamModelOf } from "../../catalog/known-models.ts";
 import { listProviders, ownerOf } from "../../catalog/providers.ts";
 import { AdditionError, readFileValues } from "../../config/add-entries.ts";
 import type { SettingsFiles } from "../../config/env-file.ts";
+import { readSourceNow } from "../../config/source.ts";
 import { findWarnings } from "../../setup/additions.ts";
 import {
   checkUpstream,
@@ -171,19 +171,29 @@ async function askForValue(ask: Ask | undefined, name: string, isKey: boolean): 
 }
 
 async function readKey(path: string | undefined): Promise<string> {
-  const key = (path === undefined ? await Bun.stdin.text() : readText(path)).trim();
+  const key = (path === undefined ? await readStdin() : readText(path)).trim();
   const place = path ?? "Standard input";
   if (key === "" || key.length > KEY_LENGTH_MAX || /\s/.test(key))
     throw new CommandError(`${place} holds no key.`, 2);
   return key;
 }
 
-function readText(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    throw new CommandError(`${path} cannot be read.`, 2);
+/** Reads no more than shows that the input is no key. */
+async function readStdin(): Promise<string> {
+  let text = "";
+  const decoder = new TextDecoder();
+  for await (const chunk of Bun.stdin.stream()) {
+    text += decoder.decode(chunk, { stream: true });
+    if (text.length > KEY_LENGTH_MAX) break;
   }
+  return text;
+}
+
+function readText(path: string): string {
+  const source = readSourceNow(path, { bytesMax: KEY_LENGTH_MAX });
+  if (source.kind === "text") return source.text;
+  if (source.kind === "too_large" || source.kind === "not_utf8") return "";
+  throw new CommandError(`${path} cannot be read.`, 2);
 }
 
 async function chooseModels(
