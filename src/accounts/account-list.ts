@@ -37,7 +37,7 @@ export interface AccountPage {
   readonly text?: string | undefined;
   /** Default: by id, the oldest first. */
   readonly order?: ListOrder<AccountOrder> | undefined;
-  /** Without a text or an order a token of the ledger's list of wallets, with one the id of the last account. */
+  /** The `next` of the page before. */
   readonly token?: string | undefined;
   readonly size: number;
 }
@@ -133,9 +133,10 @@ function byId(wallets: readonly WalletSummary[]): Wallets {
 async function rank(
   parts: ListParts,
   { text, token, size }: AccountPage,
-  { by, isDescending }: ListOrder<AccountOrder>,
+  order: ListOrder<AccountOrder>,
 ): Promise<FoundAccounts> {
   const { database, ledger } = parts;
+  const { by } = order;
   const { accounts } = database.tables;
   const named = await database.db
     .select({ id: accounts.id, name: accounts.name })
@@ -152,7 +153,7 @@ async function rank(
     id,
     value: by === "name" ? name.toLowerCase() : figureOf(id),
   }));
-  const { ids, next } = pageRanked(ranked, { isDescending, token, size });
+  const { ids, next } = pageRanked(ranked, { order, token, size });
   const rows = await database.db
     .select()
     .from(accounts)

@@ -1,6 +1,6 @@
 import { type SQL, type SQLWrapper, sql } from "drizzle-orm";
 import { GatewayError } from "../errors.ts";
-import { readListOrder } from "./ranked-page.ts";
+import { type Place, parsePlace, printPlace, readListOrder } from "./ranked-page.ts";
 
 /** What a list can be ordered by, by the names of its columns. Rows without a value come last. */
 export type RowOrders = Readonly<Record<string, { readonly by: SQLWrapper; readonly isText?: true }>>;
@@ -52,7 +52,7 @@ export function orderRows({ orders, id, sort, isOldestFirst = false, token }: Ro
     orderBy: column ? sql`${value} ${direction}, ${id} ${direction}` : sql`${id} ${direction}`,
     pageOf: (rows, size) => {
       const last = rows.length > size ? rows[size - 1] : undefined;
-      const next = last ? printPlace(sort, { value: last.value, id: last.row.id }) : null;
+      const next = last ? printRow(sort, last) : null;
       return { items: rows.slice(0, size).map(({ row }) => row), next };
     },
   };
@@ -66,14 +66,9 @@ function expressionOf({ by, isText }: RowOrders[string], isDescending: boolean):
   return sql`coalesce(${by}, CAST(${`${isDescending ? LEAST : GREATEST}`} AS bigint))`;
 }
 
-interface Place {
-  readonly value: string;
-  readonly id: string;
-}
-
 /** Without an order, the id alone. */
-function printPlace(sort: string | undefined, { value, id }: Place): string {
-  return sort === undefined ? id : Buffer.from(JSON.stringify([sort, value, id])).toString("base64url");
+function printRow(sort: string | undefined, { row, value }: ValuedRow<{ readonly id: string }>): string {
+  return sort === undefined ? row.id : printPlace(sort, { value, id: row.id });
 }
 
 const ID = /^[\w-]{1,128}$/;
@@ -85,15 +80,6 @@ function readPlace(token: string, sort: string | undefined, column: RowOrders[st
   const isValue = !column || (column.isText ? isText(place?.value) : isWhole(place?.value));
   if (!place || !isValue || !ID.test(place.id)) throw new GatewayError("wrong_shape", { path: "page" });
   return place;
-}
-
-function parsePlace(token: string, sort: string | undefined): Place | undefined {
-  try {
-    const [named, value, id]: unknown[] = JSON.parse(Buffer.from(token, "base64url").toString());
-    return named === sort && typeof value === "string" && typeof id === "string" ? { value, id } : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function isWhole(text = ""): boolean {

@@ -13,25 +13,65 @@ export interface ListOrder<By extends string> {
 }
 
 interface RankedPage {
-  readonly isDescending: boolean;
-  /** The id of the last item of the page before. */
+  /** Default: the least first. */
+  readonly order?: ListOrder<string> | undefined;
+  /** The `next` of the page before. */
   readonly token: string | undefined;
   readonly size: number;
 }
 
-/** Returns the ids of a page of a list by value, then by id. Throws `wrong_shape` for a token that is no item. */
+/**
+ * Returns the ids of a page of a list by value, then by id. A token is a place in the order, so that an item that moves
+ * or is gone meanwhile moves no other one. Throws `wrong_shape` for a token of another order.
+ */
 export function pageRanked(
   all: readonly Ranked[],
-  { isDescending, token, size }: RankedPage,
+  { order, token, size }: RankedPage,
 ): { readonly ids: readonly string[]; readonly next: string | null } {
-  const sign = isDescending ? -1 : 1;
-  const ids = all
-    .toSorted((one, other) => sign * compare(one.value, other.value) || compare(one.id, other.id))
-    .map(({ id }) => id);
-  const place = token === undefined ? 0 : ids.indexOf(token) + 1;
-  if (token !== undefined && place === 0) throw new GatewayError("wrong_shape", { path: "page" });
-  const found = ids.slice(place, place + size);
-  return { ids: found, next: place + size < ids.length ? (found.at(-1) ?? null) : null };
+  const sign = order?.isDescending ? -1 : 1;
+  const compareItems = (one: Ranked, other: Ranked) =>
+    sign * compare(one.value, other.value) || compare(one.id, other.id);
+  const sort = order && `${order.isDescending ? "-" : ""}${order.by}`;
+  const place = token === undefined ? undefined : readPlace(token, { sort, sample: all[0] });
+  const rest = place ? all.filter((each) => compareItems(each, place) > 0) : all;
+  const found = rest.toSorted(compareItems).slice(0, size);
+  const last = rest.length > size ? found.at(-1) : undefined;
+  const next = last ? printPlace(sort, { id: last.id, value: String(last.value) }) : null;
+  return { ids: found.map(({ id }) => id), next };
+}
+
+/** Reads the place of a token, with a value of the kind that the list has. */
+function readPlace(
+  token: string,
+  { sort, sample }: { readonly sort: string | undefined; readonly sample: Ranked | undefined },
+): Ranked {
+  const place = parsePlace(token, sort);
+  const isNumber = typeof sample?.value === "bigint";
+  if (!place || (isNumber && !/^-?\d{1,30}$/.test(place.value)))
+    throw new GatewayError("wrong_shape", { path: "page" });
+  return isNumber ? { ...place, value: BigInt(place.value) } : place;
+}
+
+/** The place of a row in an order: the text of its value, and its id. */
+export interface Place {
+  readonly value: string;
+  readonly id: string;
+}
+
+/** Prints a place as the token of a page. */
+export function printPlace(sort: string | undefined, { value, id }: Place): string {
+  return Buffer.from(JSON.stringify([sort ?? "", value, id])).toString("base64url");
+}
+
+/** Returns the place of a token; `undefined` for one of another order, or of none. */
+export function parsePlace(token: string, sort: string | undefined): Place | undefined {
+  try {
+    const [named, value, id]: unknown[] = JSON.parse(Buffer.from(token, "base64url").toString());
+    const isPlace = named === (sort ?? "") && typeof value === "string" && typeof id === "string";
+    return isPlace ? { value, id } : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Returns items in the order of ids; ids without an item are left out. */

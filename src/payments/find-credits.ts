@@ -1,4 +1,5 @@
 import { type ListOrder, pageRanked } from "../accounts/ranked-page.ts";
+import { CREDIT_SOURCES } from "../domain/credit.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { type Credit, PAGE_SIZE_MAX, pagesOf } from "../ledger/records.ts";
 
@@ -20,7 +21,7 @@ interface CreditSearch {
   readonly size: number;
 }
 
-/** Finds credits of a wallet among its newest 5,000. What is left of one is known to its reader alone: no column has it. */
+/** Finds credits of a wallet among its newest 5,000, or its live ones. What is left of one is known to its reader alone: no column has it. */
 export async function findCredits(
   ledger: Pick<Ledger, "credits">,
   walletId: string,
@@ -39,15 +40,21 @@ export async function findCredits(
     read += PAGE_SIZE_MAX;
     if (read >= SEARCHED_MAX) break;
   }
-  const ranked = [...found].map(([id, credit], place) => ({
+  const ranked = [...found].map(([id, credit]) => ({
     id,
-    value: order ? figureOf(credit, order) : BigInt(place),
+    value: order ? figureOf(credit, order) : isLive ? turnOf(credit) : BigInt(-credit.seq),
   }));
-  const { ids, next } = pageRanked(ranked, { isDescending: order?.isDescending ?? false, token, size });
+  const { ids, next } = pageRanked(ranked, { order, token, size });
   return { items: ids.flatMap((id) => found.get(id) ?? []), next };
 }
 
 const NEVER_MS = 2n ** 63n;
+
+/** A text that orders live credits as they are spent: the ended ones, the first end, the source, the oldest. */
+function turnOf({ endedAtMs, expiresAtMs, source, seq }: Credit): string {
+  const turn = [endedAtMs ?? NEVER_MS, expiresAtMs ?? NEVER_MS, CREDIT_SOURCES.indexOf(source), seq];
+  return turn.map((each) => String(each).padStart(19, "0")).join(" ");
+}
 
 /** Credits without an end come last. */
 function figureOf(credit: Credit, { by, isDescending }: ListOrder<CreditOrder>): bigint {

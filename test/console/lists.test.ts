@@ -46,7 +46,7 @@ describe("a ranked list of the server", () => {
     const pages: (readonly string[])[] = [];
     let token: string | undefined;
     do {
-      const page = pageRanked(all, { isDescending, token, size: 3 });
+      const page = pageRanked(all, { order: { by: "spent", isDescending }, token, size: 3 });
       pages.push(page.ids);
       token = page.next ?? undefined;
     } while (token !== undefined);
@@ -58,8 +58,31 @@ describe("a ranked list of the server", () => {
     expect(pagesOf(true)).toEqual([["4", "1", "3"], ["2"]]);
   });
 
+  test("has each other item once where the last one of a page moves or is gone meanwhile", () => {
+    const order = { by: "spent", isDescending: true };
+    const first = pageRanked(all, { order, token: undefined, size: 2 });
+    expect(first.ids).toEqual(["4", "1"]);
+    const rest = (changed: typeof all) =>
+      pageRanked(changed, { order, token: first.next ?? "", size: 9 }).ids;
+    const without = all.filter(({ id }) => id !== "1");
+    expect(rest(without)).toEqual(["3", "2"]);
+    expect(rest([...without, { id: "1", value: 9_000n }])).toEqual(["3", "2"]);
+  });
+
   test("refuses a token and an order that are none", () => {
-    expect(() => pageRanked(all, { isDescending: false, token: "9", size: 3 })).toThrow("wrong_shape");
+    const order = { by: "spent", isDescending: false };
+    const { next } = pageRanked(all, { order, token: undefined, size: 3 });
+    const forged = Buffer.from(JSON.stringify(["spent", "1e9", "1"])).toString("base64url");
+    for (const token of ["9", "", forged]) {
+      expect(() => pageRanked(all, { order, token, size: 3 })).toThrow("wrong_shape");
+    }
+    for (const other of [
+      undefined,
+      { by: "spent", isDescending: true },
+      { by: "name", isDescending: false },
+    ]) {
+      expect(() => pageRanked(all, { order: other, token: next ?? "", size: 3 })).toThrow("wrong_shape");
+    }
     expect(() => readListOrder("-password", ["name"])).toThrow("wrong_shape");
     expect(readListOrder("-name", ["name"])).toEqual({ by: "name", isDescending: true });
     expect(readListOrder(undefined, ["name"])).toBeUndefined();

@@ -38,17 +38,17 @@ interface RankedKeyPage extends Omit<KeyListPage, "size"> {
 /** Lists a page of the keys of an account by name or by a figure. An account has some hundred keys. */
 export async function listKeysBy(
   database: Database,
-  { order: { by, isDescending }, token, size, readFigures, ...wanted }: RankedKeyPage,
+  { order, token, size, readFigures, ...wanted }: RankedKeyPage,
 ): Promise<{ readonly items: readonly ApiKey[]; readonly next: string | null }> {
   const [{ items }, figures] = await Promise.all([
     listKeyPage(database, wanted),
-    by === "name" ? undefined : readFigures(),
+    order.by === "name" ? undefined : readFigures(),
   ]);
   const ranked = items.map(({ id, name }) => ({
     id,
     value: figures ? (figures.get(id) ?? 0n) : name.toLowerCase(),
   }));
-  const { ids, next } = pageRanked(ranked, { isDescending, token, size });
+  const { ids, next } = pageRanked(ranked, { order, token, size });
   return { items: inOrder(ids, items), next };
 }
 

@@ -134,10 +134,23 @@ describe.each(DIALECTS)("lists that the server searches and orders in %s", (dial
     ["notices", "state=unread", 2],
     ["notices", "state=crossed&q=n2", 1],
     ["credits", "q=TOP-3", 1],
+    ["credits", "live=true", 9],
     ["credits", "q=purchase&live=true&sort=-amount", 9],
   ] as const;
   test.each(FOUND)("%s with %s finds %d", async (list, query, count) => {
     expect(await allPages(list, query)).toHaveLength(count);
+  });
+
+  test("a name with letters beyond ASCII is found as it is written", async () => {
+    const { id } = await console.newAccount("ÉLODIE Straße");
+    for (const text of ["ÉLODIE Straße", "lodie stra", "É"]) {
+      const { json } = await console.call(
+        operator,
+        "GET",
+        `/operator/accounts?q=${encodeURIComponent(text)}`,
+      );
+      expect([text, json.items.map((item: Item) => item.id)]).toEqual([text, [id]]);
+    }
   });
 
   test("search texts of pattern characters, quotes, marks and halves of characters are plain texts", async () => {
@@ -182,5 +195,22 @@ describe.each(DIALECTS)("lists that the server searches and orders in %s", (dial
     const ids = [...first.items, ...rest].map(({ id }: Item) => id);
     expect(new Set(ids).size).toBe(COUNT);
     expect(ids).toHaveLength(COUNT);
+  });
+
+  test("a credit that is spent between two pages of live credits hides no other one", async () => {
+    const { ledger } = console.parts;
+    const { id: walletId } = await console.newAccount("Spender");
+    const member = await console.newMember(walletId, "owner");
+    for (const n of [1, 2, 3, 4]) {
+      const expiresAtMs = Date.now() + n * DAY_MS;
+      await ledger.topUp({ walletId, topUpId: `top-${n}`, amount: parseUsd("1"), expiresAtMs });
+    }
+    const list = `/accounts/${walletId}/wallet/credits?live=true&size=2`;
+    const first = (await console.call(member, "GET", list)).json;
+    await ledger.topUp({ walletId, topUpId: "correction", amount: -parseUsd("2") });
+    const rest = (await console.call(member, "GET", `${list}&page=${first.next}`)).json;
+    const ids = [...first.items, ...rest.items].map((item: Item) => item.id);
+    expect(ids).toEqual(["top-1", "top-2", "top-3", "top-4"]);
+    expect(rest.next).toBeNull();
   });
 });

@@ -94,19 +94,24 @@ function balanceRoutes(parts: Parts) {
     });
 }
 
-/** Lists credits in the order of the ledger, or all of them are read to be searched and ordered. */
+/** Lists credits in the order of the ledger. To be searched, ordered, or live, all of them are read. */
 async function listCredits(
   ledger: Parts["ledger"],
   accountId: string,
   { page: token, size = PAGE_SIZE, live, q, sort }: Static<typeof creditsQuery>,
 ) {
-  const filter = { isLive: live === true };
   const order = readListOrder(sort, CREDIT_ORDERS);
-  if (q || order) {
-    const found = await findCredits(ledger, accountId, { ...filter, text: q, order, token, size });
+  if (q || order || live) {
+    const found = await findCredits(ledger, accountId, {
+      isLive: live === true,
+      text: q,
+      order,
+      token,
+      size,
+    });
     return { items: found.items.map(printCredit), next: found.next };
   }
-  const { items, nextToken } = await ledger.credits(accountId, { size, token }, filter);
+  const { items, nextToken } = await ledger.credits(accountId, { size, token });
   return { items: items.map(printCredit), next: nextToken ?? null };
 }
 
