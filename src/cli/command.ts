@@ -20,9 +20,12 @@ export class CommandError extends Error {
   }
 }
 
+/** What steers a terminal, or turns the direction of a line: texts of clients and other gateways may hold it. */
+const CONTROLS = /[^\P{Cc}\t\n\r]|[\u202a-\u202e\u2066-\u2069]/gu;
+
 /** Prints a result on stdout; with `json`, as one object on one line. */
 export function printResult(result: CommandResult, { json }: { readonly json?: boolean | undefined }): void {
-  console.log(json ? JSON.stringify(result.json) : result.text);
+  console.log(json ? JSON.stringify(result.json) : result.text.replace(CONTROLS, "\ufffd"));
   if (result.failed) process.exitCode = 1;
 }
 

@@ -2,6 +2,8 @@ import { beforeEach, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { importConfig } from "../../src/cli/import/config.ts";
+import { LITELLM_KEYS } from "../../src/cli/import/litellm-keys.ts";
+import { readKey } from "../../src/cli/import/table.ts";
 import { loadConfig } from "../../src/config/config.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
@@ -220,6 +222,26 @@ test("import portkey reads exports of its API, and refuses names of its own cata
   expect(json.problems.join()).toContain("config.targets[1]: names a provider of Portkey's catalog");
   folder = tempFolder();
   expect(imported("portkey", JSON.stringify({ config: JSON.stringify(one) })).models).toHaveLength(1);
+});
+
+test("a placeholder inside of an address or a name is refused: a start would send the variable there", () => {
+  const target = (more: object) =>
+    JSON.stringify({ provider: "openai", override_params: { model: "gpt-4.1" }, ...more });
+  const embedded = target({ custom_host: `https://other.example/\${DATABASE_URL}/v1` });
+  expect(() => imported("portkey", embedded)).toThrow('has "${" inside of a text');
+  const entry = { model_name: "gpt-4.1", litellm_params: { model: `openai/\${SECRET}` } };
+  const facts = { input_cost_per_token: 1e-6, output_cost_per_token: 1e-6, max_tokens: 1000 };
+  const list = JSON.stringify({ model_list: [{ ...entry, model_info: facts }] });
+  expect(() => imported("litellm", list)).toThrow('has "${" inside of a text');
+  expect(imported("portkey", target({ api_key: `\${OWN_API_KEY}` })).models).toHaveLength(1);
+});
+
+test("a list or a switch of a key that is an object is no error of the program", () => {
+  const odd = { toString: 1 };
+  const row = { token: "a".repeat(64), models: [odd, "demo"], blocked: odd, max_budget: odd };
+  expect(readKey(LITELLM_KEYS, row, 0).key).toEqual({ problem: "has a budget that is no amount" });
+  const { max_budget: _, ...rest } = row;
+  expect(readKey(LITELLM_KEYS, rest, 0).key).toMatchObject({ models: ['{"toString":1}', "demo"] });
 });
 
 describe("a table that a spreadsheet has written", () => {

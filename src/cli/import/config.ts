@@ -11,6 +11,7 @@ import { convertHelicone } from "./helicone.ts";
 import { type ConvertedConfig, convertLitellmConfig } from "./litellm-config.ts";
 import { convertOpenrouter, type OpenrouterOptions } from "./openrouter.ts";
 import { convertPortkey } from "./portkey.ts";
+import { placeholderOf } from "./providers.ts";
 import { type Row, readText } from "./table.ts";
 import { compareUsage, printComparison, readUsage, type UsedModel } from "./usage-money.ts";
 
@@ -74,6 +75,7 @@ export function importConfig(
   const used = source === "openrouter" ? readUsage(path) : [];
   const converted = convert(source, path, { ...options, used });
   const { upstreams, models, problems, notes } = converted;
+  requirePlain(converted, path);
   const compared = options.usage === undefined ? used : readUsage(options.usage);
   const money = compared.length > 0 ? compareMoney(compared) : undefined;
   const text = printConfig(source, converted);
@@ -97,6 +99,17 @@ export function importConfig(
     ...(money && { money: money.json }),
   };
   return { json, text: lines.join("\n"), failed: problems.length > 0 };
+}
+
+/**
+ * Throws CommandError for a text with a placeholder inside of it: no other gateway has them, and a start would send the
+ * variable to whatever address the text names. A whole setting of an upstream may be one.
+ */
+function requirePlain({ upstreams, models }: ConvertedConfig, path: string): void {
+  const settings = Object.values(upstreams).flatMap((each) => Object.values(each).map(String));
+  const texts = settings.filter((text) => placeholderOf(text) === undefined);
+  if ([...texts, JSON.stringify(models)].some((text) => text.includes("${")))
+    throw new CommandError(`${path} has "\${" inside of a text: write there what it stands for.`);
 }
 
 function describeWrite(written: boolean, count: number, to: string): string {

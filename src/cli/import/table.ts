@@ -138,12 +138,13 @@ export function numberOf(value: unknown): number | undefined {
 }
 
 export function isTrue(value: unknown): boolean {
-  return value === true || value === 1 || ["true", "t", "1"].includes(String(value).toLowerCase());
+  return value === true || value === 1 || ["true", "t", "1"].includes(textOf(value)?.toLowerCase() ?? "");
 }
 
 /** Returns the members of a list, of a JSON list in text, of an array of PostgreSQL, or of text with commas. */
 export function listOf(value: unknown): readonly string[] {
-  if (Array.isArray(value)) return value.map(String);
+  if (Array.isArray(value))
+    return value.map((each: unknown) => (typeof each === "object" ? JSON.stringify(each) : String(each)));
   const text = textOf(value)?.replace(/^[[{]|[\]}]$/g, "") ?? "";
   const names = text.split(",").map((name) => name.trim().replace(/^"|"$/g, ""));
   return names.filter((name) => name !== "");
