@@ -390,6 +390,22 @@ describe.each(DIALECTS)("requests on %s", (dialect) => {
       while (!(await reader.read()).done);
     });
 
+    test("end within seconds when the viewer must first set a password or a second factor", async () => {
+      const { accountId } = await payer();
+      const viewer = await addMember(console.parts.database, accountId, "viewer");
+      const session = { id: "s", mustChangePassword: false, confirmedAtMs: undefined };
+      const ends = [{ mustChangePassword: true }, { mustSetUpFactor: true }].map(async (duty) => {
+        let isDue = false;
+        const { open } = openLive({
+          identify: async () => ({ ...viewer, session: { ...session, ...(isDue ? duty : {}) } }),
+        });
+        const reader = readerOf(await open(viewer, accountId));
+        isDue = true;
+        while (!(await reader.read()).done);
+      });
+      await Promise.all(ends);
+    });
+
     test("are of no other account, and need a session", async () => {
       const { accountId } = await payer();
       const { viewer: stranger } = await payer();

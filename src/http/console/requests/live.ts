@@ -236,7 +236,7 @@ async function mayView(
   { accountId, address, received }: Viewer,
 ): Promise<boolean> {
   const actor = await identify(received, address);
-  if (!actor || actor.session?.mustChangePassword) return false;
+  if (!actor || actor.session?.mustChangePassword || actor.session?.mustSetUpFactor) return false;
   const role = await findRole(database, actor, { accountId, nowMs: now() });
   const { roles } = PERMISSIONS["requests.read"];
   return role !== undefined && roles.includes(role);
