@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, gt, gte, inArray, lt, max, or, type SQL, sql } from "drizzle-orm";
+import { and, asc, desc, eq, gte, inArray, lt, max, type SQL, sql } from "drizzle-orm";
 import type { Database } from "../db/database.ts";
 import { MINUTE_MS, parseFacts, type RefusedRequest } from "./refusal.ts";
 
@@ -31,7 +31,10 @@ export type RefusalPosition = Pick<RefusalRow, "minuteMs" | "keyId" | "cause" | 
 
 type Table = Database["tables"]["refusedRequests"];
 
-/** Lists rows, newest minute first; `after` is the last row of the page before. */
+/**
+ * Lists rows, newest minute first; `after` is the last row of the page before. The order is that of the primary key
+ * backwards, so that a page reads its own rows only.
+ */
 export async function listRefusals(
   database: Database,
   filter: RefusalFilter,
@@ -45,7 +48,7 @@ export async function listRefusals(
     .from(table)
     .where(and(...conditionsOf(table, filter), after && isAfter(table, after)))
     .groupBy(minuteMs, keyId, cause, model)
-    .orderBy(desc(minuteMs), asc(keyId), asc(cause), asc(model))
+    .orderBy(desc(minuteMs), desc(keyId), desc(cause), desc(model))
     .limit(size);
   const lasts = await readLasts(
     database,
@@ -218,9 +221,7 @@ function conditionsOf(table: Table, filter: RefusalFilter): readonly SQL[] {
 }
 
 /** Whether a row comes after a position in a list. */
-function isAfter({ minuteMs, keyId, cause, model }: Table, after: RefusalPosition): SQL | undefined {
-  const inCause = and(eq(cause, after.cause), gt(model, after.model));
-  const inKey = and(eq(keyId, after.keyId), or(gt(cause, after.cause), inCause));
-  const inMinute = and(eq(minuteMs, after.minuteMs), or(gt(keyId, after.keyId), inKey));
-  return or(lt(minuteMs, after.minuteMs), inMinute);
+function isAfter({ minuteMs, keyId, cause, model }: Table, after: RefusalPosition): SQL {
+  const bound = sql`CAST(${after.minuteMs} AS bigint)`;
+  return sql`(${minuteMs}, ${keyId}, ${cause}, ${model}) < (${bound}, ${after.keyId}, ${after.cause}, ${after.model})`;
 }

@@ -59,9 +59,9 @@ describe.each(DIALECTS)("refused requests in %s", (dialect) => {
     await recorder.flush();
     const rows = await list();
     expect(rows.map(({ keyId, cause, count }) => [keyId, cause, count])).toEqual([
-      ["k", "rate_limited", 1],
-      ["k", "wallet_empty", 2],
       ["l", "wallet_empty", 1],
+      ["k", "wallet_empty", 2],
+      ["k", "rate_limited", 1],
     ]);
     expect(rows[1]?.last).toMatchObject({
       id: last.requestId,
