@@ -38,6 +38,7 @@ import recordings from "./migrations/0031_recordings.sql" with { type: "text" };
 import keysPaidTools from "./migrations/0032_keys_paid_tools.sql" with { type: "text" };
 import signInWays from "./migrations/0033_sign_in_ways.sql" with { type: "text" };
 import accountBilling from "./migrations/0034_account_billing.sql" with { type: "text" };
+import noticesUnread from "./migrations/0035_notices_unread.sql" with { type: "text" };
 
 /** Milliseconds that a write outside the ledger waits for a lock. The ledger's connection never waits. */
 const BUSY_MS = 2_000;
@@ -163,6 +164,7 @@ export const MIGRATIONS: readonly string[] = [
   keysPaidTools,
   signInWays,
   accountBilling,
+  noticesUnread,
 ];
 
 /**

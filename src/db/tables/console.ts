@@ -150,7 +150,11 @@ export const notices = (t: Columns) =>
       endedAtMs: t.whole("ended_at_ms"),
       readAtMs: t.whole("read_at_ms"),
     },
-    (table) => [t.index("notices_account").on(table.accountId, table.id)],
+    (table) => [
+      t.index("notices_account").on(table.accountId, table.id),
+      // Few of many: every page of the console counts them.
+      t.index("notices_unread").on(table.accountId).where(sql`read_at_ms IS NULL AND NOT of_subject`),
+    ],
   );
 
 /** The notices that are raised and not ended: at most one per rule and subject. */

@@ -1,0 +1,1 @@
+CREATE INDEX `notices_unread` ON `notices` (`account_id`) WHERE read_at_ms IS NULL AND NOT of_subject;
