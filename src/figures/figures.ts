@@ -28,12 +28,13 @@ export function createFigures(parts: FigureParts) {
     async read() {
       const nowMs = parts.now();
       const months = Array.from({ length: MONTHS }, (_, back) => monthOf(nowMs, back));
-      const subscriptions = await readLived(parts.database, months.at(-1)?.fromMs ?? nowMs);
-      const live = subscriptions.filter(isLive);
-      const [creditMonths, margins] = await Promise.all([
+      const lived = readLived(parts.database, months.at(-1)?.fromMs ?? nowMs);
+      const [creditMonths, subscriptions, margins] = await Promise.all([
         credits.read(months, nowMs),
-        readMargins(parts.ledger, live, monthOf(nowMs)),
+        lived,
+        lived.then((all) => readMargins(parts.ledger, all.filter(isLive), monthOf(nowMs))),
       ]);
+      const live = subscriptions.filter(isLive);
       const plans = revenueByPlan(live);
       const monthly = plans.reduce((sum, each) => sum + each.monthly, 0n);
       return {

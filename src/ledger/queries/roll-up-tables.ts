@@ -51,18 +51,21 @@ function isInTotals({ walletId, walletIds, keyId, groupBy }: UsageQuery): boolea
   return needsAll && !groupBy.includes("wallet") && !groupBy.includes("key");
 }
 
-/** Returns the table and the conditions that select the wallets of a query. */
+/** Returns the table and the conditions that select the wallets of a query, and the column to group them by. */
 export function walletsOf(
   table: RollUpTable,
   { walletId, walletIds }: Pick<UsageQuery, "walletId" | "walletIds">,
   values: Values,
 ) {
-  if (isOfTotals(table)) return { from: table, conditions: [] };
-  if (walletId !== undefined) return { from: table, conditions: [`wallet_id = ${values.add(walletId)}`] };
+  const wallet = "wallet_id";
+  if (isOfTotals(table)) return { from: table, conditions: [], wallet };
+  if (walletId !== undefined)
+    return { from: table, conditions: [`wallet_id = ${values.add(walletId)}`], wallet };
   const among = walletIds ? `WHERE wallet_id IN (${addAll(walletIds, values)})` : "";
   // By wallet, because the table is sorted by wallet first.
   const from = `(SELECT wallet_id AS owner FROM wallets ${among}) AS w CROSS JOIN ${table}`;
-  return { from, conditions: ["wallet_id = owner"] };
+  // SQLite knows the order of the owners alone, and would sort all rows by the other column.
+  return { from, conditions: ["wallet_id = owner"], wallet: "owner" };
 }
 
 export function addAll(texts: readonly string[], values: Values): string {

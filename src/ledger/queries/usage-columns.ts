@@ -157,9 +157,9 @@ export function measuresOfSums({ array }: Dialect): string {
   return `${array(MEASURES.map(({ name }) => `sum(${name})`))} AS measures`;
 }
 
-/** Like {@link measuresOfSums}, with 0 for all but requests and amounts of money. */
+/** Like {@link measuresOfSums}, of requests and amounts of money alone. */
 export function moneyOfSums({ array }: Dialect): string {
-  return `${array(MEASURES.map(({ name }) => (MONEY.has(name) ? `sum(${name})` : "0")))} AS measures`;
+  return `${array([...MONEY].map((name) => `sum(${name})`))} AS measures`;
 }
 
 /** The SQL of all sums of receipts, as the one column `measures`. */
@@ -179,13 +179,15 @@ export function parseMeasures({ measures }: Row): readonly (number | bigint)[] {
   return parts.map((part) => (part.trim() === "null" ? 0 : BigInt(part)));
 }
 
-/** The number of each measure in the column `measures`. */
+/** The number of each measure in the column `measures`: of {@link measuresOfSums}, and of {@link moneyOfSums}. */
 const POSITIONS: ReadonlyMap<string, number> = new Map(MEASURES.map(({ name }, index) => [name, index]));
+const MONEY_POSITIONS: ReadonlyMap<string, number> = new Map([...MONEY].map((name, index) => [name, index]));
 
-/** Reads the measures of a row. */
-export function readMeasures(row: Row): Omit<UsageRow, "group" | "ok"> {
+/** Reads the measures of a row. Those that it lacks are 0. */
+export function readMeasures(row: Row, isMoneyOnly = false): Omit<UsageRow, "group" | "ok"> {
   const values = parseMeasures(row);
-  const measure = (name: string) => values[POSITIONS.get(name) ?? -1] ?? 0;
+  const positions = isMoneyOnly ? MONEY_POSITIONS : POSITIONS;
+  const measure = (name: string) => values[positions.get(name) ?? -1] ?? 0;
   const count = (name: string) => Number(measure(name));
   const amount = (column: Amount) =>
     BigInt(measure(`${column}_high`)) * PART + BigInt(measure(`${column}_low`));

@@ -75,8 +75,7 @@ export function sumStatement(
   const summed = parts.length > 0 ? parts : [receiptSums(query, { fromMs: 0, toMs: 0 }, options)];
   const groups = groupBy.map((each) => `"${each}"`);
   const cost = dearestMax === undefined ? [] : [`${COST_OF_SUMS} AS cost`];
-  // Without a row, the measures must be null: a sum of nothing is.
-  const measures = query.isMoneyOnly && groupBy.length > 0 ? moneyOfSums(dialect) : measuresOfSums(dialect);
+  const measures = query.isMoneyOnly ? moneyOfSums(dialect) : measuresOfSums(dialect);
   const columns = [...groups, measures, "sum(ok) AS ok", ...cost];
   const shared = tables.length > 0 ? `WITH ${tables.join(", ")} ` : "";
   const having = subtracts && groupBy.length > 0 ? "HAVING sum(requests) <> 0" : "";
@@ -112,7 +111,7 @@ function rollUpSums(
   range: TimeRange,
   { values, offsetHours }: PartOptions,
 ): string {
-  const { from, conditions: ofWallets } = walletsOf(table, query, values);
+  const { from, conditions: ofWallets, wallet } = walletsOf(table, query, values);
   const conditions = [
     `start_ms >= ${values.add(range.fromMs)}`,
     `start_ms < ${values.add(range.toMs)}`,
@@ -124,7 +123,8 @@ function rollUpSums(
   const groups = dimensions.map((each) => {
     // Without arithmetic, rows that are sorted by their start need no sorting.
     const isStart = (each === "hour" && !isOfDays(table)) || (each === "day" && isOfDays(table));
-    const column = isStart ? "start_ms" : expressionOf(each, "start_ms", offsetHours);
+    const column =
+      each === "wallet" ? wallet : isStart ? "start_ms" : expressionOf(each, "start_ms", offsetHours);
     return `${hasUnknown(each) ? `nullif(${column}, '${UNKNOWN}')` : column} AS "${each}"`;
   });
   const sums = query.isMoneyOnly ? MONEY_OF_SUMS : SUMS_OF_SUMS;

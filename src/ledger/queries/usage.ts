@@ -60,8 +60,7 @@ export function createUsageRead(run: RunQuery, dialect: Dialect, now: () => numb
     const plan = { query, offsetHours, range: rangeOf(query) };
     const rows = await sumCovered(run, dialect, plan);
     if (rows.length > ROWS_MAX) throw new LedgerError("invalid_query");
-    const { groupBy } = query;
-    return { rows: await readRows(rows, groupBy), resolution, offsetHours };
+    return { rows: await readRows(rows, query), resolution, offsetHours };
   };
 }
 
@@ -160,13 +159,17 @@ const ROWS_PER_TURN = 500;
 /** Reads the groups of a report, with pauses in which other requests go on. */
 async function readRows(
   rows: readonly Row[],
-  groupBy: readonly UsageDimension[],
+  { groupBy, isMoneyOnly }: UsageQuery,
 ): Promise<readonly UsageRow[]> {
   const read: UsageRow[] = [];
   for (const [index, row] of rows.entries()) {
     if (index % ROWS_PER_TURN === ROWS_PER_TURN - 1)
       await new Promise<void>((resolve) => platform.setImmediate(resolve));
-    read.push({ group: readGroups(row, groupBy), ...readMeasures(row), ok: Number(row.ok ?? 0) });
+    read.push({
+      group: readGroups(row, groupBy),
+      ...readMeasures(row, isMoneyOnly),
+      ok: Number(row.ok ?? 0),
+    });
   }
   return read;
 }
