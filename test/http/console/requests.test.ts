@@ -86,6 +86,24 @@ describe.each(DIALECTS)("requests on %s", (dialect) => {
     expect((await read("/requests?sort=-charged&model=none")).items).toEqual([]);
   });
 
+  test("are ordered over more of them than a page has", async () => {
+    const { accountId, keyId, read } = await payer();
+    const { ledger } = console.parts;
+    await ledger.topUp({ walletId: accountId, topUpId: "dear", amount: 10_000_000_000n });
+    const charge = (n: number) =>
+      ledger.charge({
+        ...{ walletId: accountId, keyId, chargeId: `charge-${n}`, amount: BigInt(100 - n) },
+        facts: { surface: "grpc", model: "video" },
+        outcome: { outcome: "ok", source: "reported", totalMs: n, attempts: [] },
+      });
+    for (let n = 0; n < 30; n += 1) await charge(n);
+    const dearest = await read("/requests?sort=-charged&size=4");
+    expect(dearest.ordered_from).toBeNull();
+    const slowest = await read("/requests?sort=-duration&size=4&model=video");
+    expect(slowest.items.map(({ total_ms }: { total_ms: number }) => total_ms)).toEqual([29, 28, 27, 26]);
+    expect(dearest.items[0].charged_usd).toBe("0.0000001");
+  });
+
   test("are filtered by key, model, upstream, outcome, surface, state and time", async () => {
     const { secret, keyId, find } = await payer();
     const chat = idOf(await post(console.gateway, CHAT, { secret }));

@@ -12,6 +12,7 @@ import {
   type Receipt,
   type ReceiptFilter,
 } from "../../../ledger/records.ts";
+import { platform } from "../../../platform.ts";
 import { readMs } from "../../../usage/view.ts";
 import type { PartsOf } from "../console-parts.ts";
 import { createGuard } from "../guard.ts";
@@ -91,8 +92,10 @@ const ORDERS = {
   "-duration": ({ outcome }: Receipt) => BigInt(outcome?.totalMs ?? -1),
 } as const;
 
-/** The newest receipts of a filter that are put in an order. */
+/** The newest receipts of a filter that are put in an order: at least so many, and more as long as time is left. */
+const ORDERED_MIN = 250;
 const ORDERED_MAX = 2 * PAGE_SIZE_MAX;
+const SEARCH_MS = 100;
 
 interface OrderedReceipts {
   readonly items: readonly Receipt[];
@@ -100,22 +103,27 @@ interface OrderedReceipts {
   readonly orderedFromMs: number | undefined;
 }
 
-/** Finds the dearest or slowest among the newest 2,000 receipts of a filter. */
+/**
+ * Finds the dearest or slowest among the newest receipts of a filter. A page has as many as all before it, so that the
+ * last one takes about as long: those of a rare filter are far apart.
+ */
 async function orderReceipts(
   ledger: Pick<Ledger, "receipts">,
   filter: ReceiptFilter,
   { sort, size }: { readonly sort: keyof typeof ORDERS; readonly size: number },
 ): Promise<OrderedReceipts> {
+  const endMs = platform.monotonicMs() + SEARCH_MS;
   const found: Receipt[] = [];
   let token: string | undefined;
   let searchedToMs: number | undefined;
   do {
-    const page = await ledger.receipts(filter, { size: PAGE_SIZE_MAX, token });
+    const wanted = Math.min(Math.max(ORDERED_MIN, found.length), PAGE_SIZE_MAX, ORDERED_MAX - found.length);
+    const page = await ledger.receipts(filter, { size: wanted, token });
     found.push(...page.items);
     ({ nextToken: token, searchedToMs } = page);
     // A search by a condition without a roll-up ends where its time is over.
-    if (page.items.length < PAGE_SIZE_MAX) break;
-  } while (token !== undefined && found.length < ORDERED_MAX);
+    if (page.items.length < wanted) break;
+  } while (token !== undefined && found.length < ORDERED_MAX && platform.monotonicMs() < endMs);
   const figureOf = ORDERS[sort];
   const ordered = found.toSorted((one, other) => Number(figureOf(other) - figureOf(one)));
   const orderedFromMs = token === undefined ? undefined : (searchedToMs ?? found.at(-1)?.createdAtMs);

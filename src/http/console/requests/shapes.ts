@@ -20,7 +20,7 @@ export const requestsQuery = t.Object({
   scope: t.Optional(scopeFilter),
   sort: t.Optional(
     t.Union([t.Literal("-charged"), t.Literal("-duration")], {
-      description: "the dearest or the slowest first, one page of the newest 2,000 that match",
+      description: "the dearest or the slowest first, one page of the newest that match, at most 2,000",
     }),
   ),
 });
