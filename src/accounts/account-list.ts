@@ -3,7 +3,13 @@ import type { Database } from "../db/database.ts";
 import { DAY_MS, HOUR_MS } from "../domain/id-time.ts";
 import type { Nanos } from "../domain/money.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { type Balances, pagesOf, type UsageQuery, type WalletSummary } from "../ledger/records.ts";
+import {
+  type Balances,
+  PAGE_SIZE_MAX,
+  readToEnd,
+  type UsageQuery,
+  type WalletSummary,
+} from "../ledger/records.ts";
 import { type Account, readAccount } from "./accounts.ts";
 import { containsText } from "./contains-text.ts";
 import { inOrder, type ListOrder, pageRanked } from "./ranked-page.ts";
@@ -162,14 +168,8 @@ async function rank(
   return { accounts: inOrder(ids, rows).map(readAccount), wallets, used, next };
 }
 
-/** The most wallets of one read. */
-const WALLETS_OF_READ = 1_000;
-
 async function readAllWallets(ledger: Pick<Ledger, "wallets">): Promise<Wallets> {
-  const found: WalletSummary[] = [];
-  for await (const wallets of pagesOf((token) => ledger.wallets({ size: WALLETS_OF_READ, token })))
-    found.push(...wallets);
-  return byId(found);
+  return byId(await readToEnd((token) => ledger.wallets({ size: PAGE_SIZE_MAX, token })));
 }
 
 type UsageSum = Pick<ListedAccount, "spent30d" | "requests30d">;

@@ -44,7 +44,7 @@ type Filter = Parameters<Storage["ledger"]["receipts"]>[0];
 async function readReceipts({ ledger }: Storage, filter: Filter, limit: number): Promise<readonly Receipt[]> {
   const receipts: Receipt[] = [];
   const pages = pagesOf((token) => ledger.receipts(filter, { size: limit - receipts.length, token }));
-  for await (const page of pages) if (receipts.push(...page) >= limit) break;
+  for await (const { items } of pages) if (receipts.push(...items) >= limit) break;
   return receipts;
 }
 

@@ -4,7 +4,7 @@ import type { Database } from "../db/database.ts";
 import { DAY_MS, HOUR_MS, printTime } from "../domain/id-time.ts";
 import { printUsd } from "../domain/money.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { PAGE_SIZE_MAX, pagesOf, type WalletSummary } from "../ledger/records.ts";
+import { PAGE_SIZE_MAX, readToEnd, type WalletSummary } from "../ledger/records.ts";
 import { isLive, readLived } from "../plans/reads.ts";
 import { nextAtMsOf, type Subscription } from "../plans/subscription.ts";
 import { RATE_DAYS, RISKS, type Risk, type RiskKind, risksOf } from "./risks.ts";
@@ -116,14 +116,8 @@ function countRisks(found: readonly Found[]): ReadonlyMap<RiskKind, number> {
   return new Map(RISKS.map((kind) => [kind, countOf(kind)]));
 }
 
-async function readWallets(
-  ledger: RiskParts["ledger"],
-  endsBeforeMs: number,
-): Promise<readonly WalletSummary[]> {
-  const wallets: WalletSummary[] = [];
-  const pages = pagesOf((token) => ledger.wallets({ size: PAGE_SIZE_MAX, token }, { endsBeforeMs }));
-  for await (const page of pages) wallets.push(...page);
-  return wallets;
+function readWallets(ledger: RiskParts["ledger"], endsBeforeMs: number): Promise<readonly WalletSummary[]> {
+  return readToEnd((token) => ledger.wallets({ size: PAGE_SIZE_MAX, token }, { endsBeforeMs }));
 }
 
 async function readAutoTopUps({ db, tables: { autoTopUps } }: Database) {

@@ -69,11 +69,11 @@ async function eachPage(
 ): Promise<Forgotten> {
   const filter = { walletId, scopes: [{ kind: "end_user", id }] } as const;
   let [receipts, running] = [0, 0];
-  for await (const page of pagesOf((token) => ledger.receipts(filter, { size: PAGE_SIZE, token }))) {
-    const ended = page.filter(({ state }) => state !== "held").map(({ holdId }) => holdId);
+  for await (const { items } of pagesOf((token) => ledger.receipts(filter, { size: PAGE_SIZE, token }))) {
+    const ended = items.filter(({ state }) => state !== "held").map(({ holdId }) => holdId);
     if (ended.length > 0) await work(ended);
     receipts += ended.length;
-    running += page.length - ended.length;
+    running += items.length - ended.length;
   }
   return { receipts, running };
 }

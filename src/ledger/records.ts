@@ -362,15 +362,23 @@ export interface Page<Item> {
 }
 
 /** Reads a list page by page, to its end. */
-export async function* pagesOf<Item>(
-  read: (token: string | undefined) => Promise<Page<Item>>,
-): AsyncGenerator<readonly Item[]> {
+export async function* pagesOf<Found extends Page<unknown>>(
+  read: (token: string | undefined) => Promise<Found>,
+): AsyncGenerator<Found> {
   let token: string | undefined;
   do {
-    const { items, nextToken } = await read(token);
-    yield items;
-    token = nextToken;
+    const page = await read(token);
+    yield page;
+    token = page.nextToken;
   } while (token !== undefined);
+}
+
+/** Reads all items of a list, page by page. */
+export async function readToEnd<Item>(
+  read: (token: string | undefined) => Promise<Page<Item>>,
+): Promise<readonly Item[]> {
+  const pages = await Array.fromAsync(pagesOf(read));
+  return pages.flatMap(({ items }) => items);
 }
 
 /** A page of receipts. A page with fewer items than its size may have a `nextToken`, to search on. */

@@ -209,7 +209,7 @@ async function findBooked(
   { walletId, refundId }: RefundIds,
   { createdAtMs }: Receipt,
 ): Promise<JournalLine | undefined> {
-  for await (const items of pagesOf((token) => ledger.transfers(walletId, { size: PAGE_SIZE, token }))) {
+  for await (const { items } of pagesOf((token) => ledger.transfers(walletId, { size: PAGE_SIZE, token }))) {
     const booked = items.find(({ kind, transferId }) => kind === "refund" && transferId === refundId);
     if (booked || items.some((line) => line.createdAtMs < createdAtMs - DAY_MS)) return booked;
   }

@@ -30,10 +30,10 @@ export async function findCredits(
   const sought = text.toLowerCase();
   const found = new Map<string, Credit>();
   let read = 0;
-  for await (const credits of pagesOf((page) =>
+  for await (const { items } of pagesOf((page) =>
     ledger.credits(walletId, { size: PAGE_SIZE_MAX, token: page }, { isLive }),
   )) {
-    for (const credit of credits) {
+    for (const credit of items) {
       const isFound = `${credit.creditId}\n${credit.source}`.toLowerCase().includes(sought);
       if (isFound) found.set(String(credit.seq), credit);
     }

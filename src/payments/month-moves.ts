@@ -4,7 +4,7 @@ import type { Database } from "../db/database.ts";
 import { chunksOf } from "../domain/chunks.ts";
 import type { Month } from "../domain/month.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { type JournalLine, PAGE_SIZE_MAX, pagesOf } from "../ledger/records.ts";
+import { type JournalLine, PAGE_SIZE_MAX, readToEnd } from "../ledger/records.ts";
 import { RETURNED } from "./bookings.ts";
 import { findReasons } from "./transfer-notes.ts";
 
@@ -46,16 +46,13 @@ export async function readMoves(
 }
 
 /** There are few top-ups and corrections beside charges, and an index of them. */
-async function readLines(
+function readLines(
   ledger: Parts["ledger"],
   accountId: string,
   { fromMs, toMs }: Month,
 ): Promise<readonly JournalLine[]> {
-  const lines: JournalLine[] = [];
   const range = { fromMs, toMs, kinds: ["top_up", "correction"], order: "oldest_first" } as const;
-  const pages = pagesOf((token) => ledger.transfers(accountId, { size: PAGE_SIZE_MAX, token }, range));
-  for await (const page of pages) lines.push(...page);
-  return lines;
+  return readToEnd((token) => ledger.transfers(accountId, { size: PAGE_SIZE_MAX, token }, range));
 }
 
 function isCandidate({ kind, transferId }: JournalLine): boolean {

@@ -41,7 +41,7 @@ async function provePosted(ledger: ProofReads, walletId: string) {
 }
 
 async function postedAfter(ledger: ProofReads, walletId: string, seq: number): Promise<Nanos> {
-  for await (const items of pagesOf((token) => ledger.transfers(walletId, { size: 100, token }))) {
+  for await (const { items } of pagesOf((token) => ledger.transfers(walletId, { size: 100, token }))) {
     const found = items.find((line) => line.seq <= seq);
     if (found) return found.postedAfter;
   }

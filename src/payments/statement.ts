@@ -130,7 +130,7 @@ async function* readLines(
 ): AsyncGenerator<JournalLine> {
   const sizeOf = (token: string | undefined) => (token === undefined ? firstSize : PAGE_SIZE);
   const pages = pagesOf((token) => ledger.transfers(walletId, { size: sizeOf(token), token }, range));
-  for await (const page of pages) yield* page;
+  for await (const { items } of pages) yield* items;
 }
 
 const TITLES = ["time", "kind", "id", "request_id", "amount_usd", "balance_usd", "reason"];

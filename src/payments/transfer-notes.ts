@@ -2,7 +2,7 @@
 import { and, eq, inArray } from "drizzle-orm";
 import type { Database } from "../db/database.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { type JournalLine, PAGE_SIZE_MAX } from "../ledger/records.ts";
+import { type JournalLine, PAGE_SIZE_MAX, pagesOf } from "../ledger/records.ts";
 import { CORRECTED, hasReason, TOPPED_UP } from "./bookings.ts";
 
 const ENDED = /^expiry-(\d+)-\d+$/;
@@ -43,16 +43,14 @@ export function createNoteReader({ database, ledger }: NoteParts, accountId: str
 /** Names the credits of a wallet, which are read page by page, the newest first, as far as they are asked for. */
 function createCreditNames(ledger: NoteParts["ledger"], accountId: string) {
   const names = new Map<number, string>();
-  let token: string | undefined;
-  let isAtEnd = false;
+  const pages = pagesOf((token) => ledger.credits(accountId, { size: PAGE_SIZE_MAX, token }));
   return {
     async endedBy({ transferId }: JournalLine): Promise<string> {
       const seq = Number(ENDED.exec(transferId)?.[1]);
-      while (!names.has(seq) && !isAtEnd) {
-        const page = await ledger.credits(accountId, { size: PAGE_SIZE_MAX, token });
-        for (const credit of page.items) names.set(credit.seq, credit.creditId);
-        token = page.nextToken;
-        isAtEnd = token === undefined;
+      while (!names.has(seq)) {
+        const { done, value } = await pages.next();
+        if (done) break;
+        for (const credit of value.items) names.set(credit.seq, credit.creditId);
       }
       return names.get(seq) ?? "";
     },

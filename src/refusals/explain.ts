@@ -1,7 +1,7 @@
 import { type Nanos, printUsd } from "../domain/money.ts";
 import { type Cause, ERRORS, type LimitFacts, type SpendingLimitFacts } from "../errors.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { Receipt } from "../ledger/records.ts";
+import { pagesOf, type Receipt } from "../ledger/records.ts";
 import type { RefusedRequest } from "./refusal.ts";
 
 /** What the refused request would have needed, or what there was. Amounts of USD are decimal. */
@@ -215,16 +215,15 @@ async function listEnded(
 ): Promise<readonly OpenHold[]> {
   const filter = { walletId, keyId, fromMs: Math.max(atMs - LOOK_BACK_MS, 0), toMs: atMs + 1 };
   const found: OpenHold[] = [];
-  let token: string | undefined;
-  for (let page = 0; page < PAGES_MAX; page += 1) {
-    const { items, nextToken } = await ledger.receipts(filter, { size: PAGE_SIZE, token });
+  let pages = 0;
+  for await (const { items } of pagesOf((token) => ledger.receipts(filter, { size: PAGE_SIZE, token }))) {
     for (const receipt of items) {
       const { holdId, granted, createdAtMs, resolvedAtMs = Infinity } = receipt;
       const isOpen = createdAtMs <= atMs && resolvedAtMs > atMs && granted > 0n;
       if (isOpen && isOf(receipt, scope)) found.push({ holdId, granted });
     }
-    token = nextToken;
-    if (token === undefined) break;
+    pages += 1;
+    if (pages === PAGES_MAX) break;
   }
   return found;
 }

@@ -138,12 +138,12 @@ async function sameErrorCode(read: (reads: LedgerReads) => Promise<unknown>): Pr
 
 /** Reads every item of a list, in pages of `size`. */
 async function walk<Item>(size: number, list: (page: PageRequest) => Promise<Page<Item>>): Promise<Item[]> {
-  const items: Item[] = [];
-  for await (const page of pagesOf((token) => list({ size, token }))) {
-    expect(page.length).toBeLessThanOrEqual(size);
-    items.push(...page);
+  const found: Item[] = [];
+  for await (const { items } of pagesOf((token) => list({ size, token }))) {
+    expect(items.length).toBeLessThanOrEqual(size);
+    found.push(...items);
   }
-  return items;
+  return found;
 }
 
 describe("the wallet reads", () => {

@@ -6,7 +6,7 @@ import { isCalendar, periodStart, windowMs } from "../../domain/period.ts";
 import { totalTokensOf } from "../../domain/usage.ts";
 import { GatewayError } from "../../errors.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
-import { PAGE_SIZE_MAX, type Receipt } from "../../ledger/records.ts";
+import { PAGE_SIZE_MAX, pagesOf, type Receipt } from "../../ledger/records.ts";
 import { advance, createWindow, take } from "../../limiter/window.ts";
 
 const REPLAYED_MS = 7 * DAY_MS;
@@ -69,14 +69,14 @@ async function readRequests(
 ): Promise<{ readonly requests: readonly PastRequest[]; readonly isCut: boolean }> {
   const requests: PastRequest[] = [];
   const filter = { walletId, keyId, fromMs: toMs - REPLAYED_MS };
-  let token: string | undefined;
-  do {
-    const page = await ledger.receipts(filter, { size: PAGE_SIZE_MAX, ...(token && { token }) });
-    for (const receipt of page.items) requests.push(readRequest(receipt, toMs));
-    token = page.nextToken;
-  } while (token !== undefined && requests.length < RECEIPTS_MAX);
+  let isCut = false;
+  for await (const page of pagesOf((token) => ledger.receipts(filter, { size: PAGE_SIZE_MAX, token }))) {
+    requests.push(...page.items.map((receipt) => readRequest(receipt, toMs)));
+    isCut = page.nextToken !== undefined;
+    if (requests.length >= RECEIPTS_MAX) break;
+  }
   requests.sort((one, other) => one.arrivedAtMs - other.arrivedAtMs);
-  return { requests, isCut: token !== undefined };
+  return { requests, isCut };
 }
 
 function readRequest({ createdAtMs, resolvedAtMs, granted, captured, outcome }: Receipt, toMs: number) {

@@ -1,5 +1,5 @@
 import type { Scope } from "../../../src/domain/scope.ts";
-import { type LedgerReads, pagesOf, type Receipt, type UsageQuery } from "../../../src/ledger/records.ts";
+import { type LedgerReads, readToEnd, type Receipt, type UsageQuery } from "../../../src/ledger/records.ts";
 import {
   HISTOGRAM_BOUNDS_MS,
   type UsageDimension,
@@ -9,11 +9,8 @@ import {
 const HOUR_MS = 3_600_000;
 
 /** Reads every receipt of a wallet. */
-export async function readAll(reads: LedgerReads, walletId: string | undefined): Promise<readonly Receipt[]> {
-  const all: Receipt[] = [];
-  for await (const page of pagesOf((token) => reads.receipts({ walletId }, { size: 1_000, token })))
-    all.push(...page);
-  return all;
+export function readAll(reads: LedgerReads, walletId: string | undefined): Promise<readonly Receipt[]> {
+  return readToEnd((token) => reads.receipts({ walletId }, { size: 1_000, token }));
 }
 
 /** Sums receipts one by one, as a usage query must. Sorted by the groups' values, null first. */

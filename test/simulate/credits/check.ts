@@ -1,5 +1,5 @@
 import type { LocalLedger } from "../../../src/ledger/engine/local.ts";
-import { type Balances, type Credit, pagesOf } from "../../../src/ledger/records.ts";
+import { type Balances, type Credit, readToEnd } from "../../../src/ledger/records.ts";
 import { Violation } from "../model.ts";
 import type { World } from "../world.ts";
 
@@ -60,11 +60,8 @@ function requireSums(walletId: string, { available, held }: Balances, credits: r
     throw new Violation(`wallet ${walletId} has ${posted}, and its credits come to ${left}`);
 }
 
-async function readCredits(ledger: LocalLedger, walletId: string): Promise<readonly Credit[]> {
-  const found: Credit[] = [];
-  for await (const page of pagesOf((token) => ledger.credits(walletId, { size: 100, token })))
-    found.push(...page);
-  return found;
+function readCredits(ledger: LocalLedger, walletId: string): Promise<readonly Credit[]> {
+  return readToEnd((token) => ledger.credits(walletId, { size: 100, token }));
 }
 
 function print(lots: unknown): string {

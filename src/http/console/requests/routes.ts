@@ -9,6 +9,7 @@ import type { Ledger } from "../../../ledger/ledger.ts";
 import {
   type MetadataCondition,
   PAGE_SIZE_MAX,
+  pagesOf,
   type Receipt,
   type ReceiptFilter,
 } from "../../../ledger/records.ts";
@@ -114,19 +115,19 @@ async function orderReceipts(
 ): Promise<OrderedReceipts> {
   const endMs = platform.monotonicMs() + SEARCH_MS;
   const found: Receipt[] = [];
-  let token: string | undefined;
-  let searchedToMs: number | undefined;
-  do {
-    const wanted = Math.min(Math.max(ORDERED_MIN, found.length), PAGE_SIZE_MAX, ORDERED_MAX - found.length);
-    const page = await ledger.receipts(filter, { size: wanted, token });
+  let wanted = ORDERED_MIN;
+  let orderedFromMs: number | undefined;
+  for await (const page of pagesOf((token) => ledger.receipts(filter, { size: wanted, token }))) {
     found.push(...page.items);
-    ({ nextToken: token, searchedToMs } = page);
+    const isEnd = page.nextToken === undefined;
+    orderedFromMs = isEnd ? undefined : (page.searchedToMs ?? found.at(-1)?.createdAtMs);
     // A search by a condition without a roll-up ends where its time is over.
-    if (page.items.length < wanted) break;
-  } while (token !== undefined && found.length < ORDERED_MAX && platform.monotonicMs() < endMs);
+    const isOver = page.items.length < wanted || platform.monotonicMs() >= endMs;
+    if (isOver || found.length >= ORDERED_MAX) break;
+    wanted = Math.min(found.length, PAGE_SIZE_MAX, ORDERED_MAX - found.length);
+  }
   const figureOf = ORDERS[sort];
   const ordered = found.toSorted((one, other) => Number(figureOf(other) - figureOf(one)));
-  const orderedFromMs = token === undefined ? undefined : (searchedToMs ?? found.at(-1)?.createdAtMs);
   return { items: ordered.slice(0, size), orderedFromMs };
 }
 
