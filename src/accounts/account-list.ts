@@ -1,4 +1,4 @@
-import { and, asc, count, gt, inArray, isNull } from "drizzle-orm";
+import { and, asc, count, inArray, isNull } from "drizzle-orm";
 import type { Database } from "../db/database.ts";
 import { DAY_MS, HOUR_MS } from "../domain/id-time.ts";
 import type { Nanos } from "../domain/money.ts";
@@ -12,7 +12,8 @@ import {
 } from "../ledger/records.ts";
 import { type Account, readAccount } from "./accounts.ts";
 import { containsText } from "./contains-text.ts";
-import { inOrder, type ListOrder, pageRanked } from "./ranked-page.ts";
+import { orderRows } from "./ordered-rows.ts";
+import { inOrder, type ListOrder, pageRanked, readListOrder } from "./ranked-page.ts";
 
 const USAGE_DAYS = 30;
 const NO_BALANCES: Balances = { posted: 0n, held: 0n, available: 0n };
@@ -34,15 +35,18 @@ export interface ListedAccount extends Account {
   readonly lastRequestAtMs: number | undefined;
 }
 
-/** What accounts are ordered by: money and use of 30 days, or the name. */
-export const ACCOUNT_ORDERS = ["name", "available", "spent", "requests"] as const;
-type AccountOrder = (typeof ACCOUNT_ORDERS)[number];
+/** Money, and use of 30 days, which no table of accounts has. */
+const FIGURES = ["available", "spent", "requests"] as const;
+type Figure = (typeof FIGURES)[number];
+
+/** What accounts are ordered by. */
+export const ACCOUNT_ORDERS = ["name", ...FIGURES] as const;
 
 export interface AccountPage {
   /** Part of a name or an e-mail in any case, or a whole id. */
   readonly text?: string | undefined;
   /** Default: by id, the oldest first. */
-  readonly order?: ListOrder<AccountOrder> | undefined;
+  readonly sort?: string | undefined;
   /** The `next` of the page before. */
   readonly token?: string | undefined;
   readonly size: number;
@@ -76,8 +80,13 @@ export async function listAccountsWithUsage(
 }
 
 function find(parts: ListParts, page: AccountPage): Promise<FoundAccounts> {
-  if (page.order) return rank(parts, page, page.order);
-  return page.text ? search(parts, page) : listAll(parts, page);
+  const order = readListOrder(page.sort, ACCOUNT_ORDERS);
+  if (order && isByFigure(order)) return rank(parts, page, order);
+  return page.text || order ? search(parts, page) : listAll(parts, page);
+}
+
+function isByFigure(order: ListOrder<string>): order is ListOrder<Figure> {
+  return order.by !== "name";
 }
 
 type Wallets = ReadonlyMap<string, WalletSummary>;
@@ -109,21 +118,23 @@ async function listAll(
 /** The ledger reads no wallets of a list of ids: each match costs a read by its key, at most a page of them. */
 async function search(
   { database, ledger }: ListParts,
-  { text = "", token, size }: AccountPage,
+  { text, sort, token, size }: AccountPage,
 ): Promise<FoundAccounts> {
   const { accounts } = database.tables;
-  const after = token === undefined ? undefined : gt(accounts.id, token);
-  const isMatch = containsText([accounts.name, accounts.email, accounts.id], text);
+  const orders = { name: { by: accounts.name, isText: true } } as const;
+  const ordered = orderRows({ orders, id: accounts.id, sort, isOldestFirst: true, token });
   const rows = await database.db
-    .select()
+    .select({ row: accounts, value: ordered.value })
     .from(accounts)
-    .where(and(isMatch, after))
-    .orderBy(asc(accounts.id))
+    .where(and(containsText([accounts.name, accounts.email, accounts.id], text), ordered.isAfter))
+    .orderBy(ordered.orderBy)
     .limit(size + 1);
-  const found = rows.slice(0, size).map(readAccount);
-  const ids = found.map(({ id }) => id);
-  const next = rows.length > size ? (ids.at(-1) ?? null) : null;
-  return { accounts: found, wallets: await readWallets(ledger, ids), next };
+  const { items, next } = ordered.pageOf(rows, size);
+  const wallets = await readWallets(
+    ledger,
+    items.map(({ id }) => id),
+  );
+  return { accounts: items.map(readAccount), wallets, next };
 }
 
 async function readWallets(ledger: Pick<Ledger, "wallet">, ids: readonly string[]): Promise<Wallets> {
@@ -135,30 +146,27 @@ function byId(wallets: readonly WalletSummary[]): Wallets {
   return new Map(wallets.map((wallet) => [wallet.walletId, wallet]));
 }
 
-/** Every account has its value read: those of 5,000 are some thousand rows, of one query each, or of five. */
+/** Every account has its figure read: those of 5,000 are some thousand rows, of one query each, or of five. */
 async function rank(
   parts: ListParts,
   { text, token, size }: AccountPage,
-  order: ListOrder<AccountOrder>,
+  order: ListOrder<Figure>,
 ): Promise<FoundAccounts> {
   const { database, ledger } = parts;
   const { by } = order;
   const { accounts } = database.tables;
-  const named = await database.db
-    .select({ id: accounts.id, name: accounts.name })
+  const found = await database.db
+    .select({ id: accounts.id })
     .from(accounts)
     .where(containsText([accounts.name, accounts.email, accounts.id], text));
   const known = by === "available" ? await readAllWallets(ledger) : undefined;
-  const used = by === "spent" || by === "requests" ? await sumUsage(parts, DEAREST) : undefined;
+  const used = by === "available" ? undefined : await sumUsage(parts, DEAREST);
   const figureOf = (id: string) => {
     if (known) return known.get(id)?.balances.available ?? 0n;
     const { spent30d, requests30d } = used?.get(id) ?? NO_USAGE;
     return by === "spent" ? spent30d : BigInt(requests30d);
   };
-  const ranked = named.map(({ id, name }) => ({
-    id,
-    value: by === "name" ? name.toLowerCase() : figureOf(id),
-  }));
+  const ranked = found.map(({ id }) => ({ id, value: figureOf(id) }));
   const { ids, next } = pageRanked(ranked, { order, token, size });
   const rows = await database.db
     .select()

@@ -2,7 +2,6 @@ import { Elysia, t } from "elysia";
 import { ACCOUNT_ORDERS, type ListedAccount, listAccountsWithUsage } from "../../../accounts/account-list.ts";
 import { setMarkup } from "../../../accounts/markup.ts";
 import { beginActing, endActing } from "../../../accounts/people/operators.ts";
-import { readListOrder } from "../../../accounts/ranked-page.ts";
 import { resumeAccount, suspendAccount } from "../../../accounts/suspension.ts";
 import { printTime } from "../../../domain/id-time.ts";
 import { MARKUP_PATTERN, parseMarkup, printMarkup, printUsd } from "../../../domain/money.ts";
@@ -119,7 +118,7 @@ export function operatorAccountsRoutes(parts: Parts) {
 }
 
 async function list(parts: Parts, { page, size = PAGE_SIZE, q, sort }: typeof query.static) {
-  const wanted = { text: q, order: readListOrder(sort, ACCOUNT_ORDERS), token: page, size };
+  const wanted = { text: q, sort, token: page, size };
   const { items, next } = await listAccountsWithUsage(parts, wanted).catch((fault: unknown) => {
     const isForeign = fault instanceof LedgerError && fault.code === "invalid_query";
     throw isForeign ? new GatewayError("wrong_shape", { path: "page" }) : fault;
