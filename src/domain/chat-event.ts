@@ -49,6 +49,11 @@ export interface FinishEvent {
   readonly stopSequence: string | undefined;
 }
 
+/** Whether the answer was cut off, so that its last call may be incomplete. */
+export function isCutOff({ reason }: FinishEvent): boolean {
+  return reason === "length" || reason === "content_filter";
+}
+
 export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter";
 
 /** The usage so far. Replaces the usage of earlier events. */

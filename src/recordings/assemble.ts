@@ -1,10 +1,10 @@
+import { isJsonObject, type JsonObject, objectsIn, parseAnyJson } from "../wire/json/read.ts";
 import { createSseDecoder } from "../wire/sse.ts";
 
 // A stream is kept as the answer that it comes to: its pieces alone would hide from rules what is split between two
 // of them. What upstreams send may lie about itself: members of other types are ignored, and indices are bounded.
 
-type Json = Readonly<Record<string, unknown>>;
-type Assemble = (events: readonly Json[]) => unknown;
+type Assemble = (events: readonly JsonObject[]) => unknown;
 
 const INDEX_MAX = 127;
 
@@ -26,13 +26,13 @@ const FORMATS: Readonly<Record<string, Assemble>> = {
   gemini: assembleGemini,
 };
 
-function readEvents(stream: string): readonly Json[] {
+function readEvents(stream: string): readonly JsonObject[] {
   const decoder = createSseDecoder();
   try {
     const events = [...decoder.push(Buffer.from(stream)), ...decoder.end()];
     return events.flatMap(({ data }) => {
-      const value = parse(data);
-      return isObject(value) ? [value] : [];
+      const value = parseAnyJson(data);
+      return isJsonObject(value) ? [value] : [];
     });
   } catch {
     // An event above the decoder's bounds: nothing of the stream is kept.
@@ -41,12 +41,12 @@ function readEvents(stream: string): readonly Json[] {
 }
 
 /** @see https://platform.openai.com/docs/api-reference/chat-streaming */
-function assembleChat(events: readonly Json[]): unknown {
+function assembleChat(events: readonly JsonObject[]): unknown {
   const choices = new Map<number, Draft>();
-  let head: Json = {};
+  let head: JsonObject = {};
   for (const { choices: pieces, ...rest } of events) {
     head = { ...head, ...rest };
-    for (const piece of listOf(pieces)) {
+    for (const piece of objectsIn(pieces)) {
       const choice = draftAt(choices, piece.index);
       if (choice) addChatPiece(choice, piece);
     }
@@ -55,23 +55,23 @@ function assembleChat(events: readonly Json[]): unknown {
   return { ...head, object: "chat.completion", choices: printed };
 }
 
-function addChatPiece(choice: Draft, piece: Json): void {
+function addChatPiece(choice: Draft, piece: JsonObject): void {
   if (typeof piece.finish_reason === "string") choice.finish = piece.finish_reason;
-  if (!isObject(piece.delta)) return;
+  if (!isJsonObject(piece.delta)) return;
   const { tool_calls: calls, ...delta } = piece.delta;
   for (const [name, value] of Object.entries(delta)) choice.add(name, value);
-  for (const call of listOf(calls)) {
+  for (const call of objectsIn(calls)) {
     const draft = draftAt(choice.parts, call.index);
     if (!draft) continue;
     const { function: called, index: _, ...members } = call;
     for (const [name, value] of Object.entries(members)) draft.members.set(name, value);
-    if (!isObject(called)) continue;
+    if (!isJsonObject(called)) continue;
     if (typeof called.name === "string") draft.texts.set("name", called.name);
     draft.add("arguments", called.arguments ?? "");
   }
 }
 
-function printChoice({ members, texts, parts, finish }: Draft): Json {
+function printChoice({ members, texts, parts, finish }: Draft): JsonObject {
   const calls = [...parts.values()].map((part) => ({
     ...Object.fromEntries(part.members),
     function: Object.fromEntries(part.texts),
@@ -84,37 +84,37 @@ function printChoice({ members, texts, parts, finish }: Draft): Json {
 }
 
 /** @see https://docs.claude.com/en/docs/build-with-claude/streaming */
-function assembleMessages(events: readonly Json[]): unknown {
+function assembleMessages(events: readonly JsonObject[]): unknown {
   const blocks = new Map<number, Draft>();
-  let message: Json = {};
+  let message: JsonObject = {};
   for (const event of events) {
-    if (event.type === "message_start" && isObject(event.message)) message = event.message;
+    if (event.type === "message_start" && isJsonObject(event.message)) message = event.message;
     if (event.type === "message_delta") {
-      message = { ...message, ...(isObject(event.delta) ? event.delta : {}), ...pick(event, "usage") };
+      message = { ...message, ...(isJsonObject(event.delta) ? event.delta : {}), ...pick(event, "usage") };
     }
     const block = draftAt(blocks, event.index);
     if (!block) continue;
     const { content_block: begun, delta } = event;
-    if (isObject(begun)) for (const [name, value] of Object.entries(begun)) block.add(name, value);
-    if (!isObject(delta)) continue;
+    if (isJsonObject(begun)) for (const [name, value] of Object.entries(begun)) block.add(name, value);
+    if (!isJsonObject(delta)) continue;
     for (const [name, value] of Object.entries(delta)) if (name !== "type") block.add(name, value);
   }
   return { ...message, content: [...blocks.values()].map(printBlock) };
 }
 
 /** The pieces of a tool's input are JSON together. */
-function printBlock({ members, texts }: Draft): Json {
+function printBlock({ members, texts }: Draft): JsonObject {
   const { partial_json: input, ...block } = {
     ...Object.fromEntries(members),
     ...Object.fromEntries(texts),
-  } as Json;
-  return typeof input === "string" ? { ...block, input: parse(input) ?? input } : block;
+  } as JsonObject;
+  return typeof input === "string" ? { ...block, input: parseAnyJson(input) ?? input } : block;
 }
 
 /** @see https://platform.openai.com/docs/api-reference/responses-streaming */
-function assembleResponse(events: readonly Json[]): unknown {
-  const last = events.findLast(({ response }) => isObject(response));
-  const response = isObject(last?.response) ? last.response : {};
+function assembleResponse(events: readonly JsonObject[]): unknown {
+  const last = events.findLast(({ response }) => isJsonObject(response));
+  const response = isJsonObject(last?.response) ? last.response : {};
   if (last && last.type !== "response.created" && last.type !== "response.in_progress") return response;
   // The stream broke off: what came of it is in the items that ended, and in pieces of the one that did not.
   const output = events.flatMap(({ type, item }) => (type === "response.output_item.done" ? [item] : []));
@@ -128,18 +128,18 @@ function assembleResponse(events: readonly Json[]): unknown {
 }
 
 /** @see https://ai.google.dev/api/generate-content#generatecontentresponse */
-function assembleGemini(events: readonly Json[]): unknown {
-  const candidates = new Map<number, { members: Json; parts: Json[] }>();
-  let head: Json = {};
+function assembleGemini(events: readonly JsonObject[]): unknown {
+  const candidates = new Map<number, { members: JsonObject; parts: JsonObject[] }>();
+  let head: JsonObject = {};
   for (const { candidates: pieces, ...rest } of events) {
     head = { ...head, ...rest };
-    for (const { content, ...members } of listOf(pieces)) {
+    for (const { content, ...members } of objectsIn(pieces)) {
       const index = indexOf(members.index ?? 0);
       if (index === undefined) continue;
       const known = candidates.get(index) ?? { members: {}, parts: [] };
       candidates.set(index, known);
       known.members = { ...known.members, ...members };
-      for (const part of listOf(isObject(content) ? content.parts : [])) addPart(known.parts, part);
+      for (const part of objectsIn(isJsonObject(content) ? content.parts : [])) addPart(known.parts, part);
     }
   }
   const printed = [...candidates.values()].map(({ members, parts }) => ({
@@ -150,7 +150,7 @@ function assembleGemini(events: readonly Json[]): unknown {
 }
 
 /** Adjacent texts of one kind are one part, whose pieces are joined at the end. */
-function addPart(parts: Json[], part: Json): void {
+function addPart(parts: JsonObject[], part: JsonObject): void {
   const last = parts.at(-1);
   const isSameKind = Object.keys(part).every((name) => name === "text" || name === "thought");
   if (isSameKind && typeof part.text === "string" && last?.thought === part.thought && isPieces(last?.text))
@@ -162,7 +162,7 @@ function isPieces(value: unknown): value is unknown[] {
   return Array.isArray(value);
 }
 
-function printPart(part: Json): Json {
+function printPart(part: JsonObject): JsonObject {
   return isPieces(part.text) ? { ...part, text: part.text.join("") } : part;
 }
 
@@ -195,22 +195,6 @@ function indexOf(value: unknown): number | undefined {
     : undefined;
 }
 
-function listOf(value: unknown): readonly Json[] {
-  return Array.isArray(value) ? value.filter(isObject) : [];
-}
-
-function pick(event: Json, name: string): Json {
+function pick(event: JsonObject, name: string): JsonObject {
   return name in event ? { [name]: event[name] } : {};
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

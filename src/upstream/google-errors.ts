@@ -1,3 +1,5 @@
+import { isJsonObject, type JsonObject, objectsIn, parseAnyJson } from "../wire/json/read.ts";
+
 const ERROR_BYTES_MAX = 64 * 1024;
 /** Statuses whose body changes what the gateway does. */
 const READ_STATUSES: readonly number[] = [400, 429, 503];
@@ -37,39 +39,25 @@ async function readHead(answer: Response): Promise<string> {
   return Buffer.concat(chunks).toString("utf8");
 }
 
-type Json = Readonly<Record<string, unknown>>;
-
 /** Returns the error of a body; a streamed call is refused with an array of one. */
-function readError(body: string): Json | undefined {
-  try {
-    const parsed: unknown = JSON.parse(body);
-    const first: unknown = Array.isArray(parsed) ? parsed[0] : parsed;
-    return isJson(first) && isJson(first.error) ? first.error : undefined;
-  } catch {
-    return undefined;
-  }
+function readError(body: string): JsonObject | undefined {
+  const parsed = parseAnyJson(body);
+  const first: unknown = Array.isArray(parsed) ? parsed[0] : parsed;
+  return isJsonObject(first) && isJsonObject(first.error) ? first.error : undefined;
 }
 
 /** Errors of the operator's account come as 400, which would be taken for the request's own fault. */
-function statusOf(error: Json, status: number): number {
+function statusOf(error: JsonObject, status: number): number {
   if (status !== 400) return status;
-  if (detailsOf(error).some(({ reason }) => String(reason).startsWith("API_KEY_"))) return 401;
+  if (objectsIn(error.details).some(({ reason }) => String(reason).startsWith("API_KEY_"))) return 401;
   return error.status === "FAILED_PRECONDITION" ? 403 : status;
 }
 
 /** Returns the delay of a `RetryInfo` such as "34.07s", in whole seconds rounded up. */
-function readRetryDelayS(error: Json): number | undefined {
-  for (const { retryDelay } of detailsOf(error)) {
+function readRetryDelayS(error: JsonObject): number | undefined {
+  for (const { retryDelay } of objectsIn(error.details)) {
     const [, seconds] = /^(\d{1,6}(?:\.\d{1,9})?)s$/.exec(String(retryDelay)) ?? [];
     if (seconds !== undefined) return Math.ceil(Number(seconds));
   }
   return undefined;
-}
-
-function detailsOf({ details }: Json): readonly Json[] {
-  return Array.isArray(details) ? details.filter(isJson) : [];
-}
-
-function isJson(value: unknown): value is Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

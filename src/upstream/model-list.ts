@@ -1,3 +1,4 @@
+import { parseAnyJson } from "../wire/json/read.ts";
 import { askProbe } from "./http-upstream.ts";
 import type { Transport } from "./transport.ts";
 
@@ -43,7 +44,7 @@ async function readBounded(response: Response): Promise<string> {
 
 /** Reads `{ data: [{ id }] }` of OpenAI and Anthropic, `{ models: [{ name }] }` of Google, and a bare list. */
 function readNames(text: string): readonly string[] | undefined {
-  const answer = parse(text);
+  const answer = parseAnyJson(text);
   const { data, models, has_more: more, nextPageToken: next } = Object(answer);
   const list = [answer, data, models].find(Array.isArray);
   if (!list || more === true || typeof next === "string") return undefined;
@@ -53,12 +54,4 @@ function readNames(text: string): readonly string[] | undefined {
     if (typeof found !== "string" || found.length > NAME_LENGTH_MAX) return [];
     return [found.replace(/^(publishers\/\w+\/)?models\//, "")];
   });
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,7 +1,7 @@
 import type { UsageEvent } from "../domain/chat-event.ts";
 import { type ModalTokens, modalTokens } from "../domain/modalities.ts";
 import { inputTokensOf, isCount, isCounted, totalTokensOf, type Usage } from "../domain/usage.ts";
-import { isJsonObject, isSet, type JsonObject, readArray, readCount } from "./json/read.ts";
+import { isJsonObject, isSet, type JsonObject, readArray, readCount, readTotal } from "./json/read.ts";
 
 /**
  * Reads a usage with {@link splitUsage}; `undefined` for anything but an object.
@@ -130,10 +130,6 @@ function readModality(
     ? readCount(known)
     : Math.min(Math.max(all - inputTokens, 0), cachedInputTokens);
   return modalTokens(all - cached, cached, generated);
-}
-
-function readTotal(value: unknown): number {
-  return typeof value === "number" ? value : Number.NaN;
 }
 
 /** Returns the details of a usage; an empty object if it has none. */

@@ -34,7 +34,7 @@ export function strictSchema(schema: unknown): JsonSchema {
     if (supported) Object.assign(kept, supported);
     else described.push(`${key}: ${JSON.stringify(value)}`);
   }
-  if (described.length > 0) kept.description = describe(readText(schema.description), described);
+  if (described.length > 0) kept.description = describeRules(readText(schema.description), described);
   const isObject = type === "object" || readArray(type).includes("object");
   return isObject ? { properties: {}, ...kept, additionalProperties: false } : kept;
 }
@@ -100,7 +100,8 @@ function strictEach(schemas: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, strictSchema(schema)]));
 }
 
-function describe(description: string, rules: readonly string[]): string {
+/** Prints the rules of a schema that a host does not enforce behind the description of the schema. */
+export function describeRules(description: string, rules: readonly string[]): string {
   return `${description}${description && "\n\n"}{${rules.join(", ")}}`;
 }
 
@@ -152,7 +153,18 @@ interface PrintedFormat {
   readonly instruction: TextPart | undefined;
 }
 
+/** Returns the schema of a format, with its description. */
+export function describedSchema({ schema, description }: Extract<OutputFormat, { kind: "schema" }>) {
+  return description === undefined ? schema : { description, ...schema };
+}
+
 const JSON_ONLY = "Answer with a single JSON object and nothing else: no other text and no code fence.";
+
+/** Prints a format as an instruction of the system prompt. */
+export function instructionFor(format: OutputFormat): string {
+  if (format.kind === "json") return JSON_ONLY;
+  return `${JSON_ONLY} It follows this JSON schema:\n\n${JSON.stringify(describedSchema(format))}`;
+}
 
 /**
  * Prints the format of an answer. A schema becomes an instruction when the host could enforce it only with
@@ -160,15 +172,7 @@ const JSON_ONLY = "Answer with a single JSON object and nothing else: no other t
  */
 export function printFormat(format: OutputFormat | undefined, enforcesSchemas = true): PrintedFormat {
   if (format === undefined) return { schema: undefined, instruction: undefined };
-  if (format.kind === "json") return { schema: undefined, instruction: instructionOf(JSON_ONLY) };
-  const { schema, description } = format;
-  const described = description === undefined ? schema : { description, ...schema };
-  if (enforcesSchemas && !isOpenSchema(schema))
-    return { schema: strictSchema(described), instruction: undefined };
-  const rule = `It follows this JSON schema:\n\n${JSON.stringify(described)}`;
-  return { schema: undefined, instruction: instructionOf(`${JSON_ONLY} ${rule}`) };
-}
-
-function instructionOf(text: string): TextPart {
-  return { kind: "text", text, cache: undefined };
+  if (format.kind === "schema" && enforcesSchemas && !isOpenSchema(format.schema))
+    return { schema: strictSchema(describedSchema(format)), instruction: undefined };
+  return { schema: undefined, instruction: { kind: "text", text: instructionFor(format), cache: undefined } };
 }

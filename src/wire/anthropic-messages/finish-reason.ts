@@ -65,11 +65,6 @@ export function printStopReason(finish: FinishEvent, hasRefusal: boolean) {
     : { ...stopMembers("stop_sequence"), stop_sequence: stopSequence };
 }
 
-/** Whether the answer was cut off, so that its last call may be incomplete. */
-export function isCutOff({ reason }: FinishEvent): boolean {
-  return reason === "length" || reason === "content_filter";
-}
-
 function stopMembers(reason: string) {
   return { stop_reason: reason, stop_sequence: null, stop_details: null };
 }

@@ -1,6 +1,6 @@
 import type { UsageEvent } from "../../domain/chat-event.ts";
 import { isCount, isCounted, NO_USAGE, type TokenUsage, type Usage } from "../../domain/usage.ts";
-import { isJsonObject, isSet, type JsonObject } from "../json/read.ts";
+import { isJsonObject, isSet, type JsonObject, readTotal } from "../json/read.ts";
 
 const COUNTED = [
   "input_tokens",
@@ -209,8 +209,4 @@ function sumOf(one: Usage, other: Usage): Usage {
 
 function countOf(value: unknown): number {
   return isCount(value) ? value : 0;
-}
-
-function readTotal(value: unknown): number {
-  return typeof value === "number" ? value : Number.NaN;
 }

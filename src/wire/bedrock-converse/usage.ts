@@ -1,6 +1,6 @@
 import type { UsageEvent } from "../../domain/chat-event.ts";
 import type { Usage } from "../../domain/usage.ts";
-import { isJsonObject, type JsonObject, readArray, readCount } from "../json/read.ts";
+import { isJsonObject, type JsonObject, readArray, readCount, readTotal } from "../json/read.ts";
 
 /**
  * Reads a token usage. Converse counts cached tokens beside `inputTokens`, so that the classes are disjoint;
@@ -42,6 +42,3 @@ function sumByTtl(details: unknown): { readonly all: number; readonly oneHour: n
 }
 
 /** A missing total becomes NaN, which the meter replaces by a local count. */
-function readTotal(value: unknown): number {
-  return typeof value === "number" ? value : Number.NaN;
-}

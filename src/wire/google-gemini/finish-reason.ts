@@ -47,8 +47,3 @@ export function printFinish({ reason }: FinishEvent, hasRefusal: boolean): strin
   const isRefused = hasRefusal && reason !== "tool_calls";
   return reason === "content_filter" || isRefused ? "SAFETY" : "STOP";
 }
-
-/** Whether the answer was cut off, so that its last call may be incomplete. */
-export function isCutOff({ reason }: FinishEvent): boolean {
-  return reason === "length" || reason === "content_filter";
-}

@@ -41,10 +41,14 @@ export function isSet(value: unknown): boolean {
  * milliseconds.
  */
 export function parseJsonObject(text: string, max: JsonBounds = DEFAULT_MAX): JsonObject | undefined {
-  if (!isWithin(text, max)) return undefined;
+  const value = isWithin(text, max) ? parseAnyJson(text) : undefined;
+  return isJsonObject(value) ? value : undefined;
+}
+
+/** Parses a JSON text, however much structure it has. Returns `undefined` for any other text. */
+export function parseAnyJson(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(text);
-    return isJsonObject(value) ? value : undefined;
+    return JSON.parse(text);
   } catch {
     return undefined;
   }
@@ -78,12 +82,21 @@ export function readArray(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
+/** Returns the objects of an array; none for any other value. */
+export function objectsIn(value: unknown): readonly JsonObject[] {
+  return readArray(value).filter(isJsonObject);
+}
+
 /**
  * Reads an optional number of a provider's usage: 0 when omitted or null, NaN for any other type. NaN makes
  * every sum with it invalid.
  */
 export function readCount(value: unknown): number {
-  if (value === undefined || value === null) return 0;
+  return isSet(value) ? readTotal(value) : 0;
+}
+
+/** Reads a number of a provider's usage that must be there: NaN for anything else. */
+export function readTotal(value: unknown): number {
   return typeof value === "number" ? value : Number.NaN;
 }
 

@@ -1,6 +1,7 @@
 import { printUsd } from "../../../domain/money.ts";
 import { type GatewayError, toGatewayError } from "../../../errors.ts";
 import type { AbortSource, HeldRequest } from "../../../gateway/request.ts";
+import { parseAnyJson, readArray, readText } from "../../../wire/json/read.ts";
 import { WIRES } from "../../../wire/registry.ts";
 import { createSseDecoder } from "../../../wire/sse.ts";
 import { errorResponse } from "../../errors.ts";
@@ -153,11 +154,12 @@ interface CallPiece {
  * @see https://platform.openai.com/docs/api-reference/chat-streaming
  */
 function readDelta(data: string): PlaygroundDelta | undefined {
-  const delta = member(first(member(parse(data), "choices")), "delta");
+  // The end of the stream is "[DONE]": a text that is no JSON has no delta.
+  const delta = member(first(member(parseAnyJson(data), "choices")), "delta");
   if (delta === undefined) return undefined;
-  const reasoning = text(member(delta, "reasoning_content")) || text(member(delta, "reasoning"));
-  const calls = list(member(delta, "tool_calls")).map(readCall);
-  return { text: text(member(delta, "content")) + text(member(delta, "refusal")), reasoning, calls };
+  const reasoning = readText(member(delta, "reasoning_content")) || readText(member(delta, "reasoning"));
+  const calls = readArray(member(delta, "tool_calls")).map(readCall);
+  return { text: readText(member(delta, "content")) + readText(member(delta, "refusal")), reasoning, calls };
 }
 
 function readCall(call: unknown): CallPiece {
@@ -165,23 +167,10 @@ function readCall(call: unknown): CallPiece {
   const called = member(call, "function");
   return {
     index: typeof index === "number" ? index : 0,
-    id: text(member(call, "id")),
-    name: text(member(called, "name")),
-    arguments: text(member(called, "arguments")),
+    id: readText(member(call, "id")),
+    name: readText(member(called, "name")),
+    arguments: readText(member(called, "arguments")),
   };
-}
-
-function list(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
-}
-
-function parse(data: string): unknown {
-  try {
-    return JSON.parse(data);
-  } catch {
-    // The end of the stream is "[DONE]"; an upstream's text that is no JSON has no delta.
-    return undefined;
-  }
 }
 
 function member(value: unknown, name: string): unknown {
@@ -192,8 +181,4 @@ function member(value: unknown, name: string): unknown {
 
 function first(value: unknown): unknown {
   return Array.isArray(value) ? value[0] : undefined;
-}
-
-function text(value: unknown): string {
-  return typeof value === "string" ? value : "";
 }

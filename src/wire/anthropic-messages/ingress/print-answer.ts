@@ -1,9 +1,15 @@
-import type { ChatReply, ReplyBlock, ToolCallBlock, UsageEvent } from "../../../domain/chat-event.ts";
+import {
+  type ChatReply,
+  isCutOff,
+  type ReplyBlock,
+  type ToolCallBlock,
+  type UsageEvent,
+} from "../../../domain/chat-event.ts";
 import type { EventPrinter, ReplyHead } from "../../format.ts";
 import { isHostReasoning } from "../../host-reasoning.ts";
 import { joinMembers, printMembers } from "../../json/read.ts";
 import { printSse } from "../../sse.ts";
-import { isCutOff, printStopReason } from "../finish-reason.ts";
+import { printStopReason } from "../finish-reason.ts";
 import { printUsage } from "../usage.ts";
 import { createBlockPrinter } from "./print-blocks.ts";
 import { completeInput, createToolUseIds, requireInput } from "./tool-calls.ts";

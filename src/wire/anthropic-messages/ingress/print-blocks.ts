@@ -1,9 +1,13 @@
-import type { FinishEvent, OutputEvent, ToolCallEvent } from "../../../domain/chat-event.ts";
+import {
+  type FinishEvent,
+  isCutOff,
+  type OutputEvent,
+  type ToolCallEvent,
+} from "../../../domain/chat-event.ts";
 import type { ReplyHead } from "../../format.ts";
 import { isHostReasoning } from "../../host-reasoning.ts";
 import { printSse } from "../../sse.ts";
 import { UpstreamFault } from "../../upstream-fault.ts";
-import { isCutOff } from "../finish-reason.ts";
 import { createToolInput, createToolUseIds, isBlank, requireInput, type ToolInput } from "./tool-calls.ts";
 
 interface CallBlock extends Block {

@@ -8,6 +8,7 @@ import type {
 import type { PrintOptions } from "../../format.ts";
 import { describeUnions, hoistUnions } from "../../hoist-unions.ts";
 import { isJsonObject, type JsonObject, readText } from "../../json/read.ts";
+import { describedSchema, describeRules, instructionFor } from "../../strict-schema.ts";
 import { printThinking, takesBudget } from "../thinking.ts";
 import { printContents } from "./print-contents.ts";
 
@@ -92,18 +93,6 @@ function printFormat(format: OutputFormat | undefined): object {
   return { responseMimeType: "application/json", responseJsonSchema: geminiSchema(describedSchema(format)) };
 }
 
-const JSON_ONLY = "Answer with a single JSON object and nothing else: no other text and no code fence.";
-
-/** The format as an instruction of the system prompt. */
-function instructionFor(format: OutputFormat): string {
-  if (format.kind === "json") return JSON_ONLY;
-  return `${JSON_ONLY} It follows this JSON schema:\n\n${JSON.stringify(describedSchema(format))}`;
-}
-
-function describedSchema({ schema, description }: Extract<OutputFormat, { kind: "schema" }>) {
-  return description === undefined ? schema : { description, ...schema };
-}
-
 /** Keywords that Gemini reads, and whose values are no schemas. */
 const PLAIN = new Set([
   "$id",
@@ -148,7 +137,7 @@ function geminiSchema(schema: JsonSchema): JsonSchema {
     else if (key === "const") kept.enum = supported;
     else kept[RENAMED.get(key) ?? key] = supported;
   }
-  if (described.length > 0) kept.description = describe(readText(schema.description), described);
+  if (described.length > 0) kept.description = describeRules(readText(schema.description), described);
   return kept;
 }
 
@@ -185,8 +174,4 @@ function subschema(schema: unknown): unknown {
 
 function geminiSchemas(schemas: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(schemas).map(([name, each]) => [name, subschema(each)]));
-}
-
-function describe(description: string, rules: readonly string[]): string {
-  return `${description}${description && "\n\n"}{${rules.join(", ")}}`;
 }

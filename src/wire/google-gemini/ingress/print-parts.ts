@@ -1,10 +1,9 @@
-import type { FinishEvent, OutputEvent } from "../../../domain/chat-event.ts";
+import { type FinishEvent, isCutOff, type OutputEvent } from "../../../domain/chat-event.ts";
 import type { ReplyHead } from "../../format.ts";
 import { createCallIds } from "../../identifiers.ts";
 import { joinMembers, parseJsonObject, printMembers } from "../../json/read.ts";
 import { UpstreamFault } from "../../upstream-fault.ts";
 import { type CarriedReasoning, encodeReasoning } from "../carried-reasoning.ts";
-import { isCutOff } from "../finish-reason.ts";
 
 /**
  * Prints output as parts, in JSON. Reasoning is shown to clients that asked for thoughts. What its provider wants
