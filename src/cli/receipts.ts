@@ -1,5 +1,5 @@
 import { listAccounts } from "../accounts/accounts.ts";
-import { printTime } from "../domain/id-time.ts";
+import { isUuid, printTime } from "../domain/id-time.ts";
 import { printUsd } from "../domain/money.ts";
 import { printOperatorReceipt } from "../ledger/print-receipt.ts";
 import { type HoldState, pagesOf, type Receipt } from "../ledger/records.ts";
@@ -84,12 +84,10 @@ function printReceipts(receipts: readonly ReturnType<typeof printReceipt>[]): st
   return printTable(["TIME", "REQUEST", "MODEL", "OUTCOME", "TOKENS IN/OUT", "CHARGED USD"], rows);
 }
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-
 /** Shows the receipt of a request by its id, of whichever account. */
 export async function runReceipt({ database, ledger }: Storage, text: string): Promise<CommandResult> {
   const id = text.trim().toLowerCase();
-  if (!UUID.test(id)) throw new CommandError("Expected the id of a request, as in x-request-id.", 2);
+  if (!isUuid(id)) throw new CommandError("Expected the id of a request, as in x-request-id.", 2);
   const names = new Map((await listAccounts(database)).map((account) => [account.id, account.name]));
   const receipts = (await ledger.receiptsById(id)).map((receipt) => ({
     account_id: receipt.walletId,

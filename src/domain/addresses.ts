@@ -36,6 +36,11 @@ export function reachableHost(host: string): string {
   return ANY_ADDRESS[host] ?? host;
 }
 
+/** Prints the address of a port, with brackets around one of IPv6. */
+export function printAddress(host: string, port: number): string {
+  return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
 /** Whether a host of a URL is this machine or an address of a private network. */
 export function isPrivateHost(hostname: string): boolean {
   const host = hostname.replace(/^\[|\]$/g, "");

@@ -12,6 +12,13 @@ export function firstIdOf(atMs: number): string {
   return `${digits.slice(0, 8)}-${digits.slice(8)}-0000-0000-000000000000`;
 }
 
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Whether a text is a lower-case UUID, as every hold id is. */
+export function isUuid(text: string): boolean {
+  return UUID.test(text);
+}
+
 export function timeOf(id: string): number {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 }

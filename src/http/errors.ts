@@ -28,7 +28,8 @@ function isOf({ path: root, aliases = [] }: WireFormat, path: string): boolean {
   return isBelow(root, path) || aliases.some((each) => isBelow(each, path));
 }
 
-function isBelow(root: string, path: string): boolean {
+/** Whether a path is a root or below it. */
+export function isBelow(root: string, path: string): boolean {
   return path === root || path.startsWith(`${root}/`);
 }
 

@@ -1,5 +1,6 @@
 import { DAY_MS, HOUR_MS, printTime } from "../domain/id-time.ts";
 import { type Nanos, printUsd } from "../domain/money.ts";
+import { monthOf } from "../domain/month.ts";
 import { type Ledger, LedgerError } from "../ledger/ledger.ts";
 import { CREDITS_SHOWN_MAX, isSpendable, printCredit } from "../ledger/print-credit.ts";
 import {
@@ -50,7 +51,7 @@ export async function readOverview(
     ledger.journalTotals(walletId, { derivesCharged: true }),
     ledger.credits(walletId, { size: PAGE_SIZE_MAX }, { isLive: true }),
     spentSince(dayMs),
-    spentSince(startOfMonth(nowMs)),
+    spentSince(monthOf(nowMs).fromMs),
     spentSince(rateFromMs),
   ]);
   if (!wallet) throw new LedgerError("wallet_not_found");
@@ -65,12 +66,6 @@ export async function readOverview(
     totals,
     credits: credits.items.filter(isSpendable),
   };
-}
-
-/** The first instant of the month in UTC. */
-function startOfMonth(nowMs: number): number {
-  const now = new Date(nowMs);
-  return Date.UTC(now.getUTCFullYear(), now.getUTCMonth());
 }
 
 /** Days with one decimal, rounded down. `spent` is the spending of the last `spanMs`. */

@@ -1,5 +1,6 @@
 import { and, asc, desc, eq, gte, inArray, lt, max, type SQL, sql } from "drizzle-orm";
 import type { Database } from "../db/database.ts";
+import { timeOf } from "../domain/id-time.ts";
 import { MINUTE_MS, parseFacts, type RefusedRequest } from "./refusal.ts";
 
 /** Selects refused requests of one account, or of all. Times are Unix milliseconds. */
@@ -136,7 +137,7 @@ export async function findRefusal(
   accountId: string | undefined,
 ): Promise<FoundRefusal | undefined> {
   if (!UUID_V7.test(requestId)) return undefined;
-  const atMs = idTimeOf(requestId);
+  const atMs = timeOf(requestId);
   const minuteMs = Math.floor(atMs / MINUTE_MS) * MINUTE_MS;
   const filter = { accountId, fromMs: minuteMs, toMs: minuteMs + LATE_MS };
   const rows = await db
@@ -177,11 +178,6 @@ function mergeRow(rows: readonly StoredRow[], row: StoredRow): RefusalRow {
   const lasts = same.map(({ facts }) => lastOf(facts)).toSorted((one, other) => other.atMs - one.atMs);
   const count = same.reduce((sum, each) => sum + each.count, 0);
   return { minuteMs, keyId, cause, model, count, last: lasts[0] ?? lastOf(row.facts) };
-}
-
-/** The Unix milliseconds in a UUIDv7. */
-function idTimeOf(id: string): number {
-  return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 }
 
 /** The facts of the last requests, by key, cause and request id: a request id may be counted once per key. */

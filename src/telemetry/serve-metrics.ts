@@ -1,3 +1,4 @@
+import { printAddress } from "../domain/addresses.ts";
 import { describeFault, type Log } from "./log.ts";
 import type { PrintedMetrics } from "./metrics.ts";
 
@@ -41,12 +42,8 @@ export function serveMetrics({ metrics, listen: { host, port }, log }: MetricsSe
         return new Response("internal error\n", { status: 500 });
       },
     });
-    return { address: addressOf(host, server.port ?? port), stop: () => server.stop(true) };
+    return { address: printAddress(host, server.port ?? port), stop: () => server.stop(true) };
   } catch (cause) {
-    throw new MetricsListenError(`Cannot serve the metrics at ${addressOf(host, port)}`, { cause });
+    throw new MetricsListenError(`Cannot serve the metrics at ${printAddress(host, port)}`, { cause });
   }
-}
-
-function addressOf(host: string, port: number): string {
-  return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
 }

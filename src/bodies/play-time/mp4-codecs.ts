@@ -1,10 +1,7 @@
-import { aacFrameBytesMax, hasText, isSampleRate } from "./sound.ts";
+import { AAC_RATES, aacFrameBytesMax, hasText, isSampleRate } from "./sound.ts";
 
 const AAC_FRAME_SAMPLES = 1024;
 const ALAC_FRAME_SAMPLES_MAX = 65_536;
-const AAC_RATES = [
-  96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000, 7_350,
-];
 /** Types of objects in a decoder's configuration, and of AAC in the specific one. */
 const AAC_OBJECTS: readonly number[] = [0x40, 0x66, 0x67, 0x68];
 const AAC_TYPES: readonly number[] = [1, 2, 3, 4, 5, 29];

@@ -1,13 +1,10 @@
-import { aacFrameBytesMax, hasText, type Sound, type SoundReader } from "./sound.ts";
+import { AAC_RATES, aacFrameBytesMax, hasText, type Sound, type SoundReader } from "./sound.ts";
 
 /** Silence that some encoders write before their first frame. */
 const PADDING_BYTES_MAX = 64 * 1024;
 const ID3V1_BYTES = 128;
 const AAC_FRAME_SAMPLES = 1024;
 const AAC_HEAD_BYTES = 7;
-const AAC_RATES = [
-  96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000, 7_350,
-];
 
 /** In kbit/s, by the index in a frame's head; the first has no fixed size of frames. */
 const V1_LAYER1 = [0, 32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352, 384, 416, 448];

@@ -23,6 +23,11 @@ export interface SoundReader {
 const SAMPLE_RATE_MAX = 768_000;
 const SAMPLE_RATE_MIN = 1_000;
 
+/** The sample rates of AAC, by their index. */
+export const AAC_RATES: readonly number[] = [
+  96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000, 7_350,
+];
+
 /** What the standard allows one frame of AAC for each channel, 6,144 bits. */
 const AAC_BYTES_PER_CHANNEL = 768;
 

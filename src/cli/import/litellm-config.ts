@@ -1,4 +1,4 @@
-import { type KnownModels, readKnownModels } from "../../catalog/known-models.ts";
+import { type KnownClasses, type KnownModels, readKnownModels } from "../../catalog/known-models.ts";
 import { findBaseUrlProblem } from "../../config/upstream-rules.ts";
 import {
   type Facts,
@@ -9,7 +9,6 @@ import {
   hasPrice,
   isRow,
   limitsOf,
-  type PricePart,
   readFacts,
   readFallbacks,
   readKnownFacts,
@@ -34,7 +33,7 @@ interface RoutePart {
   readonly known?: string;
   readonly priority?: number;
   readonly weight?: number;
-  readonly price?: PricePart;
+  readonly price?: KnownClasses;
 }
 
 /** A known model leaves out limits and price, except limits that its fallbacks lower. */
@@ -43,7 +42,7 @@ interface ModelPart {
   readonly routes: readonly RoutePart[];
   readonly context_window?: number;
   readonly max_output_tokens?: number;
-  readonly price?: PricePart;
+  readonly price?: KnownClasses;
 }
 
 /** One entry of `model_list` that can be a route. */

@@ -1,16 +1,7 @@
-import type { KnownModel } from "../../catalog/known-models.ts";
+import type { KnownClasses, KnownModel } from "../../catalog/known-models.ts";
 import { printScaled } from "../../catalog/update/decimals.ts";
 import { parsePrice } from "../../domain/money.ts";
 import { isFilled, listOf, numberOf, type Row } from "./table.ts";
-
-/** Decimal USD per million tokens, as the configuration has them. */
-export interface PricePart {
-  readonly input: string;
-  readonly output: string;
-  readonly cached_input?: string;
-  readonly cache_write?: string;
-  readonly cache_write_1h?: string;
-}
 
 /** What a model costs and can take. */
 export interface Facts {
@@ -18,7 +9,7 @@ export interface Facts {
   readonly known?: string;
   readonly context_window: number;
   readonly max_output_tokens: number;
-  readonly price: PricePart;
+  readonly price: KnownClasses;
 }
 
 /** Whether one of the sources states a price. */

@@ -8,7 +8,7 @@ import {
 import { findAccountNames } from "../../accounts/find-items.ts";
 import type { Database } from "../../db/database.ts";
 import { printCsvRow } from "../../domain/csv.ts";
-import { printTime } from "../../domain/id-time.ts";
+import { isUuid, printTime } from "../../domain/id-time.ts";
 import { GatewayError } from "../../errors.ts";
 import { type AuditNames, actorKind, auditEntry, printAuditEntry } from "./accounts/shapes.ts";
 import { createGuard, type GuardParts } from "./guard.ts";
@@ -38,7 +38,6 @@ const CSV_TITLES = [
   "after",
   "address",
 ];
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** The audit trail of one account, and for operators that of all. */
 export function auditTrailRoutes(parts: GuardParts) {
@@ -104,7 +103,7 @@ interface PageQuery {
 
 /** A page's token is the id of its last entry. */
 async function list({ database }: GuardParts, filter: AuditFilter, { page, size = PAGE_SIZE }: PageQuery) {
-  if (page !== undefined && !UUID.test(page)) throw new GatewayError("wrong_shape", { path: "page" });
+  if (page !== undefined && !isUuid(page)) throw new GatewayError("wrong_shape", { path: "page" });
   const entries = await listAuditEntries(database, filter, { size: size + 1, after: page });
   const items = entries.slice(0, size);
   const names = await findNames(database, items);

@@ -3,7 +3,7 @@ import { isTextTooDeep } from "../../wire/json/bounds.ts";
 import { isWithin, type JsonBounds } from "../../wire/json/read.ts";
 import { WIRES } from "../../wire/registry.ts";
 import { discardBody } from "../body.ts";
-import { errorResponse, logInternalError } from "../errors.ts";
+import { errorResponse, isBelow, logInternalError } from "../errors.ts";
 import { idHeaders, newRequestId, pathOf, targetOf } from "../identity.ts";
 import { makeRoutable } from "../routes.ts";
 import { compressAnswer } from "./compress.ts";
@@ -96,10 +96,6 @@ function hasBody({ method }: Request): boolean {
 
 function isPage(path: string): boolean {
   return path === DOCS_PATH || !isBelow(API, path);
-}
-
-function isBelow(root: string, path: string): boolean {
-  return path === root || path.startsWith(`${root}/`);
 }
 
 /**

@@ -7,6 +7,7 @@ import {
   searchKeys,
   type VisibleAccounts,
 } from "../../accounts/find-items.ts";
+import { isUuid } from "../../domain/id-time.ts";
 import { formatExact } from "../../domain/money.ts";
 import { GatewayError } from "../../errors.ts";
 import type { Receipt } from "../../ledger/records.ts";
@@ -23,7 +24,6 @@ type Parts = PartsOf<"ledger" | "gateway">;
 const KIND_MAX = 5;
 /** The accounts of a person whose refused requests are searched. */
 const ACCOUNTS_MAX = 20;
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 export function findRoutes(parts: Parts) {
   return new Elysia()
@@ -64,7 +64,7 @@ async function find(parts: Parts, actor: Actor, text: string): Promise<typeof fi
 
 async function findRequests(parts: Parts, visible: VisibleAccounts, id: string): Promise<readonly Found[]> {
   const { database, ledger } = parts;
-  if (!UUID.test(id)) return [];
+  if (!isUuid(id)) return [];
   const receipts = (await ledger.receiptsById(id)).filter(({ walletId }) => isVisible(visible, walletId));
   if (receipts.length > 0) return receipts.slice(0, KIND_MAX).map(printReceipt);
   const accounts = visible === "all" ? [undefined] : visible.slice(0, ACCOUNTS_MAX);

@@ -3,6 +3,7 @@ import { Server, ServerCredentials, type ServerOptions } from "@grpc/grpc-js";
 import type { PackageDefinition } from "@grpc/proto-loader";
 import { ReflectionService } from "@grpc/reflection";
 import { service as healthService } from "grpc-health-check";
+import { printAddress } from "../../domain/addresses.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
 import { programFile } from "../../program-files.ts";
 import { LEDGER_SERVICE, ledgerService, tolerant } from "../service.ts";
@@ -103,7 +104,7 @@ export async function serveLedger(options: LedgerServerOptions): Promise<LedgerS
   };
   let stopped: Promise<void> | undefined;
   return {
-    address: addressOf(listen.host, port),
+    address: printAddress(listen.host, port),
     stop() {
       stopped ??= stop();
       return stopped;
@@ -124,7 +125,7 @@ function bind(
   { host, port }: LedgerServerOptions["listen"],
   credentials: ServerCredentials,
 ): Promise<number> {
-  const address = addressOf(host, port);
+  const address = printAddress(host, port);
   return new Promise((resolve, reject) => {
     server.bindAsync(address, credentials, (error, bound) => {
       if (error) reject(new LedgerListenError(`Cannot serve the ledger at ${address}`, { cause: error }));
@@ -142,10 +143,6 @@ async function shutDown(server: Server, maxMs: number): Promise<void> {
   server.tryShutdown(() => ended.resolve());
   await ended.promise;
   clearTimeout(timer);
-}
-
-function addressOf(host: string, port: number): string {
-  return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
 /** Returns a function that runs `call` at most once in 10 s, so that denied callers cannot fill the log. */

@@ -100,13 +100,6 @@ export function isStorable(text: string): boolean {
   return text.length <= TEXT_CHARACTERS_MAX && text.isWellFormed() && !text.includes("\0");
 }
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-
-/** Whether a text is a lower-case UUID, as every hold id is. */
-export function isUuid(text: string): boolean {
-  return UUID.test(text);
-}
-
 const TOKEN_CHARACTERS_MAX = 4_000;
 
 /** A list that is read page by page, each page from the end of the previous one. */

@@ -1,4 +1,4 @@
-import { firstIdOf, ID_TIME_MAX, timeOf } from "../../domain/id-time.ts";
+import { firstIdOf, ID_TIME_MAX, isUuid, timeOf } from "../../domain/id-time.ts";
 import { platform } from "../../platform.ts";
 import type { Page, PageRequest, Receipt, ReceiptFilter, ReceiptPage } from "../records.ts";
 import { intersect, isEmpty, rangeOf, type TimeRange } from "./coverage.ts";
@@ -7,7 +7,6 @@ import {
   createValues,
   type Dialect,
   isStorable,
-  isUuid,
   type PagedList,
   printToken,
   type Row,

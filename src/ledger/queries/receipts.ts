@@ -1,4 +1,4 @@
-import { firstIdOf, ID_TIME_MAX } from "../../domain/id-time.ts";
+import { firstIdOf, ID_TIME_MAX, isUuid } from "../../domain/id-time.ts";
 import { parseItems, readItems } from "../../domain/items.ts";
 import type { Price } from "../../domain/model.ts";
 import { FILTER_SCOPES_MAX } from "../../domain/scope.ts";
@@ -7,15 +7,7 @@ import type { Usage } from "../../domain/usage.ts";
 import { readScopes } from "../core/spender.ts";
 import { LedgerError } from "../ledger.ts";
 import type { Attempt, ChargeSource, HoldState, OutcomeFacts, Receipt, ReceiptFilter } from "../records.ts";
-import {
-  createValues,
-  type Dialect,
-  isStorable,
-  isUuid,
-  type Row,
-  type RunQuery,
-  type Values,
-} from "./query.ts";
+import { createValues, type Dialect, isStorable, type Row, type RunQuery, type Values } from "./query.ts";
 import { countsFor } from "./scope-columns.ts";
 
 export function createReceiptRead(run: RunQuery, dialect: Dialect) {

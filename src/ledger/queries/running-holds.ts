@@ -1,3 +1,4 @@
+import { isUuid } from "../../domain/id-time.ts";
 import { LedgerError } from "../ledger.ts";
 import type { Page, PageRequest, RunningHold, RunningTotals } from "../records.ts";
 import {
@@ -5,7 +6,6 @@ import {
   createValues,
   type Dialect,
   isStorable,
-  isUuid,
   type PagedList,
   type Row,
   type RunQuery,
