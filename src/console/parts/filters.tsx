@@ -2,7 +2,7 @@ import { Select as Base } from "@base-ui/react/select";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
-import { keyNamesQuery } from "../queries/overview.ts";
+import { keyNamesQuery, modelsQuery } from "../queries/overview.ts";
 import { withSearch } from "../search.ts";
 import { Icon } from "./icons.tsx";
 import styles from "./popup.module.css";
@@ -46,25 +46,48 @@ export function Select<Value extends string>({ label, value, options, onChange }
   );
 }
 
-interface ChoiceProps {
+/** Returns the value of a filter that the URL holds, "" for none, and what sets it. Leads to the first page of rows. */
+export function useFilter(name: string): readonly [value: string, choose: (value: string) => void] {
+  const search: Readonly<Record<string, unknown>> = useSearch({ strict: false });
+  const navigate = useNavigate();
+  const value = search[name];
+  const choose = (next: string) =>
+    void navigate({ to: ".", search: withSearch({ [name]: next || undefined, page: undefined }) });
+  return [typeof value === "string" ? value : "", choose];
+}
+
+interface Option {
+  readonly value: string;
+  readonly text: string;
+}
+
+interface ChoiceFilterProps {
   readonly label: string;
   /** The filter's name in the URL. */
   readonly name: string;
-  /** What is shown without the filter. */
+  /** What is shown without the filter: "any key". */
   readonly usual: string;
-  readonly options: readonly string[];
+  readonly options: readonly (string | Option)[];
+  /** Whether another value of the URL filters too, and so stays visible. Default: false. */
+  readonly isOpen?: boolean;
 }
 
 /** A filter of few values, which the URL holds under its name. */
-export function Choice({ label, name, usual, options }: ChoiceProps) {
-  const search: Readonly<Record<string, unknown>> = useSearch({ strict: false });
-  const navigate = useNavigate();
-  const chosen = options.find((option) => option === search[name]) ?? "";
-  const choose = (value: string) =>
-    void navigate({ to: ".", search: withSearch({ [name]: value || undefined, page: undefined }) });
-  const texts = options.map((value) => ({ value, text: value }));
+export function ChoiceFilter({ label, name, usual, options, isOpen = false }: ChoiceFilterProps) {
+  const [value, choose] = useFilter(name);
+  const listed = options.map((each) => (typeof each === "string" ? { value: each, text: each } : each));
+  const isListed = value === "" || listed.some((each) => each.value === value);
   return (
-    <Select label={label} value={chosen} options={[{ value: "", text: usual }, ...texts]} onChange={choose} />
+    <Select
+      label={label}
+      value={isListed || isOpen ? value : ""}
+      options={[
+        { value: "", text: usual },
+        ...listed,
+        ...(isOpen && !isListed ? [{ value, text: value }] : []),
+      ]}
+      onChange={choose}
+    />
   );
 }
 
@@ -117,21 +140,19 @@ export function SearchField({ name, value, label }: SearchFieldProps) {
 /** Chooses the key that the URL holds as `key`. */
 export function KeyFilter({ account }: { readonly account: string }) {
   const { data } = useQuery(keyNamesQuery(account));
-  const { key = "" } = useSearch({ strict: false }) as { readonly key?: string };
-  const navigate = useNavigate();
-  const known = data?.items.map(({ id, name }) => ({ value: id, text: name })) ?? [];
-  const isUnknown = key !== "" && !known.some(({ value }) => value === key);
-  return (
-    <Select
-      label="Key"
-      value={key}
-      options={[{ value: "", text: "any key" }, ...known, ...(isUnknown ? [{ value: key, text: key }] : [])]}
-      onChange={(chosen) =>
-        void navigate({
-          to: ".",
-          search: withSearch({ key: chosen === "" ? undefined : chosen, page: undefined }),
-        })
-      }
-    />
-  );
+  const options = data?.items.map(({ id, name }) => ({ value: id, text: name })) ?? [];
+  return <ChoiceFilter label="Key" name="key" usual="any key" options={options} isOpen />;
+}
+
+interface ModelFilterProps {
+  readonly account: string;
+  /** What is shown without the filter. */
+  readonly usual: string;
+}
+
+/** Chooses the model that the URL holds as `model`. */
+export function ModelFilter({ account, usual }: ModelFilterProps) {
+  const { data } = useQuery(modelsQuery(account));
+  const options = data?.items.map(({ id }) => id) ?? [];
+  return <ChoiceFilter label="Model" name="model" usual={usual} options={options} isOpen />;
 }

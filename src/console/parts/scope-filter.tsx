@@ -1,10 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
-import { useNavigate } from "@tanstack/react-router";
 import { memberLimitsQuery, projectsQuery } from "../queries/projects.ts";
-import { withSearch } from "../search.ts";
 import { addScope, GROUPS, isScopeGroup, listScopes, removeScope, splitScope } from "../usage-view.ts";
 import { FilterChip } from "./chip.tsx";
-import { Select } from "./filters.tsx";
+import { Select, useFilter } from "./filters.tsx";
 
 interface ScopeFilterProps {
   readonly account: string;
@@ -34,20 +32,19 @@ interface ProjectFilterProps extends ScopeFilterProps {
 
 function ProjectFilter({ account, scope, project }: ProjectFilterProps) {
   const { data } = useQuery(projectsQuery(account));
-  const navigate = useNavigate();
+  const [, choose] = useFilter("scope");
   const options = data?.items.map(({ id, name }) => ({ value: `project:${id}`, text: name })) ?? [];
   if (options.length < 2 && project === undefined) return null;
-  const choose = (chosen: string) => {
+  const chooseProject = (chosen: string) => {
     const rest = project === undefined ? scope : removeScope(scope, project);
-    const changed = chosen === "" ? rest : addScope(rest, chosen);
-    void navigate({ to: ".", search: withSearch({ scope: changed, page: undefined }) });
+    choose(chosen === "" ? (rest ?? "") : addScope(rest, chosen));
   };
   return (
     <Select
       label="Project"
       value={project ?? ""}
       options={[{ value: "", text: "any project" }, ...options]}
-      onChange={choose}
+      onChange={chooseProject}
     />
   );
 }

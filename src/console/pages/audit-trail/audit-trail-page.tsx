@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
-import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { getRouteApi } from "@tanstack/react-router";
 import { DownloadLink } from "../../parts/button.tsx";
-import { SearchField, Select } from "../../parts/filters.tsx";
+import { ChoiceFilter, SearchField } from "../../parts/filters.tsx";
 import { ViewLink } from "../../parts/list-table.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { RangePicker } from "../../parts/range-picker.tsx";
@@ -9,7 +9,7 @@ import styles from "../../parts/stack.module.css";
 import { AUTHOR_KINDS, auditTrailQuery, isAuthorKind, type TrailQuery } from "../../queries/account.ts";
 import { platformTrailQuery } from "../../queries/operator.ts";
 import { type RangeSearch, resolveRange } from "../../ranges.ts";
-import { type Filters, withSearch } from "../../search.ts";
+import type { Filters } from "../../search.ts";
 import { describeAction, TrailTable } from "./trail-table.tsx";
 
 const route = getRouteApi("/shell/accounts/$account/audit-trail");
@@ -76,35 +76,23 @@ const ON_PLATFORM = ["operator", "password", "payment", "person", "session", "se
 
 /** Who changed, and what was changed. Every value of `action` that is in the URL can be chosen. */
 function TrailFilters({ search, isPlatform }: { search: TrailSearch; isPlatform: boolean }) {
-  const navigate = useNavigate();
-  const { actor, action = "", by } = search;
+  const { actor, action = "" } = search;
   const nouns = isPlatform ? [...IN_ACCOUNTS, ...ON_PLATFORM].sort() : IN_ACCOUNTS;
   const listed = action === "" || nouns.includes(action) ? nouns : [action, ...nouns];
   return (
     <div className={styles.filters}>
       <SearchField name="actor" value={actor} label="Name or id of the author" />
-      <Select
+      <ChoiceFilter
         label="Author"
-        value={isAuthorKind(by) ? by : ""}
-        options={[
-          { value: "", text: "anyone" },
-          ...Object.entries(AUTHOR_KINDS).map(([value, text]) => ({ value, text })),
-        ]}
-        onChange={(next) =>
-          void navigate({ to: ".", search: withSearch({ by: next || undefined, page: undefined }) })
-        }
+        name="by"
+        usual="anyone"
+        options={Object.entries(AUTHOR_KINDS).map(([value, text]) => ({ value, text }))}
       />
-      <Select
+      <ChoiceFilter
         label="What"
-        value={action}
-        options={[
-          { value: "", text: "every change" },
-          ...listed.map((each) => ({ value: each, text: describeAction(each) })),
-        ]}
-        onChange={(next) => {
-          const change = { action: next || undefined, page: undefined };
-          void navigate({ to: ".", search: withSearch(change) });
-        }}
+        name="action"
+        usual="every change"
+        options={listed.map((each) => ({ value: each, text: describeAction(each) }))}
       />
       <ViewLink />
     </div>

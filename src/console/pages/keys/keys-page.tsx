@@ -4,7 +4,7 @@ import { api, call } from "../../api.ts";
 import { Button } from "../../parts/button.tsx";
 import { type Column, Pager } from "../../parts/data-table.tsx";
 import { FormDialog } from "../../parts/dialog.tsx";
-import { SearchField, Select } from "../../parts/filters.tsx";
+import { ChoiceFilter, SearchField } from "../../parts/filters.tsx";
 import { ListTable } from "../../parts/list-table.tsx";
 import { Empty } from "../../parts/loaded.tsx";
 import { Money } from "../../parts/money.tsx";
@@ -13,6 +13,7 @@ import { Panel } from "../../parts/panel.tsx";
 import { Time } from "../../parts/time.tsx";
 import { keysPageQuery, type ListedKey } from "../../queries/keys.ts";
 import { projectsQuery } from "../../queries/projects.ts";
+import { withSearch } from "../../search.ts";
 import { useMay } from "../../session.ts";
 import { useAction, useIdempotencyKey } from "../../use-action.ts";
 import { KeyFields } from "./key-fields.tsx";
@@ -23,12 +24,7 @@ import { IssuedSecret } from "./snippet-tabs.tsx";
 
 const route = getRouteApi("/shell/accounts/$account/keys");
 
-const STATES = [
-  { value: "active", text: "active" },
-  { value: "expired", text: "expired" },
-  { value: "revoked", text: "revoked" },
-  { value: "all", text: "any" },
-] as const;
+const STATES = ["expired", "revoked", { value: "all", text: "any" }] as const;
 
 const COLUMNS: readonly Column<ListedKey>[] = [
   { id: "name", order: "server", header: "Key", cell: (key) => <Named {...key} /> },
@@ -85,15 +81,10 @@ export function KeysPage() {
   const navigate = route.useNavigate();
   const mayCreate = useMay("keys.create");
   const list = useQuery(keysPageQuery(account, search));
-  const set = (name: "state" | "create", value: string) =>
-    void navigate({
-      search: (all) => {
-        const { page, project: _, ...rest } = all;
-        return { ...rest, [name]: value || undefined, ...(name === "create" && page && { page }) };
-      },
-    });
+  const setCreate = (value: string | undefined) =>
+    void navigate({ search: withSearch({ create: value, project: undefined }) });
   const create = mayCreate && (
-    <Button icon="plus" look="primary" onClick={() => set("create", "1")}>
+    <Button icon="plus" look="primary" onClick={() => setCreate("1")}>
       Create key
     </Button>
   );
@@ -109,12 +100,7 @@ export function KeysPage() {
           caption="Keys"
           filters={
             <>
-              <Select
-                label="State"
-                value={STATES.find(({ value }) => value === search.state)?.value ?? "active"}
-                options={STATES}
-                onChange={(value) => set("state", value === "active" ? "" : value)}
-              />
+              <ChoiceFilter label="State" name="state" usual="active" options={STATES} />
               <SearchField name="q" value={search.q} label="Name or hint" />
             </>
           }
@@ -139,7 +125,7 @@ export function KeysPage() {
         />
       </Panel>
       {mayCreate && search.create && (
-        <CreateKey account={account} project={search.project} onClose={() => set("create", "")} />
+        <CreateKey account={account} project={search.project} onClose={() => setCreate(undefined)} />
       )}
     </div>
   );

@@ -1,15 +1,13 @@
-import { useNavigate } from "@tanstack/react-router";
 import { formatCompact, formatCount, formatMs, formatPercent, localise } from "../../format.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { ButtonLink } from "../../parts/button.tsx";
 import type { Column } from "../../parts/data-table.tsx";
-import { SearchField, Select } from "../../parts/filters.tsx";
+import { ChoiceFilter, SearchField } from "../../parts/filters.tsx";
 import { ListTable } from "../../parts/list-table.tsx";
 import { type Asked, Empty } from "../../parts/loaded.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import stack from "../../parts/stack.module.css";
 import type { ModelRow } from "../../queries/overview.ts";
-import { withSearch } from "../../search.ts";
 import { useMay } from "../../session.ts";
 import { type Ability, abilitiesOf, isChat, unitText } from "./model-words.ts";
 import styles from "./models.module.css";
@@ -22,11 +20,8 @@ interface CatalogProps {
 
 /** The models as a table that is searched, filtered by what they can do, and sorted. */
 export function Catalog({ account, search, query }: CatalogProps) {
-  const navigate = useNavigate();
   const mayPlay = useMay("playground");
   const models = query.data?.items ?? [];
-  const set = (change: Readonly<Record<string, string | undefined>>) =>
-    void navigate({ to: ".", search: withSearch(change), replace: true });
   const options = abilitiesAmong(models);
   const isFiltered = search.q !== undefined || search.can !== undefined;
   return (
@@ -36,14 +31,12 @@ export function Catalog({ account, search, query }: CatalogProps) {
           <>
             <SearchField name="q" value={search.q} label="Name of a model" />
             {options.length > 0 && (
-              <Select
+              <ChoiceFilter
                 label="Can"
-                value={search.can ?? ""}
-                options={[
-                  { value: "", text: "anything" },
-                  ...options.map(({ id, text }) => ({ value: id, text })),
-                ]}
-                onChange={(can) => set({ can: can || undefined })}
+                name="can"
+                usual="anything"
+                options={options.map(({ id, text }) => ({ value: id, text }))}
+                isOpen
               />
             )}
           </>

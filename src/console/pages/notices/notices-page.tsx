@@ -5,7 +5,7 @@ import { localise } from "../../format.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
 import { type Column, Pager } from "../../parts/data-table.tsx";
-import { Choice, SearchField } from "../../parts/filters.tsx";
+import { ChoiceFilter, SearchField } from "../../parts/filters.tsx";
 import { ListTable, NoMatch } from "../../parts/list-table.tsx";
 import { Empty } from "../../parts/loaded.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
@@ -61,7 +61,7 @@ export function NoticesPage() {
                 filters={
                   <>
                     <SearchField name="q" value={search.q} label="Words of a notice" />
-                    <Choice label="Show" name="state" usual="all" options={NOTICE_STATES} />
+                    <ChoiceFilter label="Show" name="state" usual="all" options={NOTICE_STATES} />
                   </>
                 }
                 columns={[...COLUMNS, readColumn((notice) => read.mutate(notice))]}

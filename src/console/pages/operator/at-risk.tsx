@@ -1,16 +1,15 @@
 import { useQuery } from "@tanstack/react-query";
-import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { getRouteApi, Link } from "@tanstack/react-router";
 import { formatCount, localise, plural } from "../../format.ts";
 import { Badge, type Tone } from "../../parts/badge.tsx";
 import type { Column } from "../../parts/data-table.tsx";
-import { Select } from "../../parts/filters.tsx";
+import { ChoiceFilter } from "../../parts/filters.tsx";
 import { ListTable } from "../../parts/list-table.tsx";
 import { Empty } from "../../parts/loaded.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import styles from "../../parts/stack.module.css";
 import { Time } from "../../parts/time.tsx";
 import { type AtRisk, atRiskQuery, isRiskKind, RISK_KINDS, type RiskKind } from "../../queries/figures.ts";
-import { withSearch } from "../../search.ts";
 
 const route = getRouteApi("/shell/operator/figures");
 
@@ -27,7 +26,6 @@ const TONES: Readonly<Record<RiskKind, Tone>> = {
 /** Accounts with a subscription or an automatic top-up that may be lost, and every wallet below zero. */
 export function AtRiskAccounts() {
   const { risk } = route.useSearch();
-  const navigate = useNavigate();
   const kind = isRiskKind(risk) ? risk : undefined;
   const list = useQuery(atRiskQuery(kind));
   const counts = new Map(list.data?.counts.map((each) => [each.kind, each.count]));
@@ -39,14 +37,7 @@ export function AtRiskAccounts() {
     <Panel
       title="Accounts at risk"
       note={list.data && plural(list.data.total, "account")}
-      actions={
-        <Select
-          label="Why"
-          value={kind ?? ""}
-          options={[{ value: "", text: "any reason" }, ...options]}
-          onChange={(next) => void navigate({ to: ".", search: withSearch({ risk: next || undefined }) })}
-        />
-      }
+      actions={<ChoiceFilter label="Why" name="risk" usual="any reason" options={options} />}
       isFlush
     >
       <ListTable

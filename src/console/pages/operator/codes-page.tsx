@@ -7,7 +7,7 @@ import { Badge, type Tone } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
 import { type Column, Pager } from "../../parts/data-table.tsx";
 import { Confirm } from "../../parts/dialog.tsx";
-import { Choice, SearchField } from "../../parts/filters.tsx";
+import { ChoiceFilter, SearchField } from "../../parts/filters.tsx";
 import { ListTable, NoMatch } from "../../parts/list-table.tsx";
 import { Empty } from "../../parts/loaded.tsx";
 import { Money } from "../../parts/money.tsx";
@@ -50,7 +50,7 @@ export function OperatorCodesPage() {
           caption="Redeem codes"
           filters={
             <>
-              <Choice label="State" name="state" usual="any" options={CODE_STATES} />
+              <ChoiceFilter label="State" name="state" usual="any" options={CODE_STATES} />
               <SearchField name="q" value={search.q} label="Code, note or account" />
             </>
           }

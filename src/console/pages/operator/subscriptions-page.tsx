@@ -3,7 +3,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 import { Badge, type Tone } from "../../parts/badge.tsx";
 import { type Column, Pager } from "../../parts/data-table.tsx";
-import { Choice, SearchField } from "../../parts/filters.tsx";
+import { ChoiceFilter, SearchField } from "../../parts/filters.tsx";
 import { ListTable, NoMatch } from "../../parts/list-table.tsx";
 import { Empty } from "../../parts/loaded.tsx";
 import { Menu } from "../../parts/menu.tsx";
@@ -45,7 +45,7 @@ export function SubscriptionsPage() {
           caption="Subscriptions"
           filters={
             <>
-              <Choice
+              <ChoiceFilter
                 label="State"
                 name="state"
                 usual="not ended"

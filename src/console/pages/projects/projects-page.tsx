@@ -4,7 +4,7 @@ import { formatCount } from "../../format.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
 import type { Column } from "../../parts/data-table.tsx";
-import { Select } from "../../parts/filters.tsx";
+import { ChoiceFilter } from "../../parts/filters.tsx";
 import { ListTable } from "../../parts/list-table.tsx";
 import { Empty } from "../../parts/loaded.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
@@ -21,7 +21,6 @@ import { CreateProject } from "./project-forms.tsx";
 const route = getRouteApi("/shell/accounts/$account/projects");
 
 const STATES = [
-  { value: "active", text: "active" },
   { value: "archived", text: "archived" },
   { value: "all", text: "any" },
 ] as const;
@@ -82,8 +81,8 @@ export function ProjectsPage() {
   const navigate = route.useNavigate();
   const mayWrite = useMay("projects.write");
   const list = useQuery(projectsQuery(account));
-  const set = (name: "state" | "create", value: string | undefined) =>
-    void navigate({ search: withSearch({ [name]: value }), replace: name === "create" });
+  const setCreate = (value: string | undefined) =>
+    void navigate({ search: withSearch({ create: value }), replace: true });
   const isShown = ({ archived_at }: Project) =>
     state === "all" || (archived_at !== null) === (state === "archived");
   const hasArchived = list.data?.items.some(({ archived_at }) => archived_at !== null);
@@ -94,7 +93,7 @@ export function ProjectsPage() {
         note="A project owns keys, and has a budget that all of them share. A key of no other is in the default one."
       >
         {mayWrite && (
-          <Button icon="plus" look="primary" onClick={() => set("create", "1")}>
+          <Button icon="plus" look="primary" onClick={() => setCreate("1")}>
             Create project
           </Button>
         )}
@@ -104,16 +103,7 @@ export function ProjectsPage() {
           searchBy={({ name }) => [name]}
           searchLabel="Name"
           caption="Projects"
-          filters={
-            hasArchived && (
-              <Select
-                label="State"
-                value={STATES.find(({ value }) => value === state)?.value ?? "active"}
-                options={STATES}
-                onChange={(value) => set("state", value === "active" ? undefined : value)}
-              />
-            )
-          }
+          filters={hasArchived && <ChoiceFilter label="State" name="state" usual="active" options={STATES} />}
           columns={COLUMNS}
           rows={list.data?.items.filter(isShown)}
           rowKey={({ id }) => id}
@@ -132,7 +122,7 @@ export function ProjectsPage() {
           onDone={({ id }) =>
             void navigate({ to: "/accounts/$account/projects/$project", params: { account, project: id } })
           }
-          onClose={() => set("create", undefined)}
+          onClose={() => setCreate(undefined)}
         />
       )}
     </div>

@@ -6,7 +6,7 @@ import { ButtonLink } from "../../parts/button.tsx";
 import { Chart } from "../../parts/chart.tsx";
 import { printTimes } from "../../parts/chart-parts.ts";
 import { type Column, DataTable, Pager } from "../../parts/data-table.tsx";
-import { KeyFilter, Select } from "../../parts/filters.tsx";
+import { ChoiceFilter, KeyFilter } from "../../parts/filters.tsx";
 import { ViewLink } from "../../parts/list-table.tsx";
 import { Empty, Skeleton } from "../../parts/loaded.tsx";
 import { Amount } from "../../parts/money.tsx";
@@ -65,26 +65,19 @@ const COLUMNS: readonly Column<RefusalRow>[] = [
 export function RefusalsPage() {
   const { account } = route.useParams();
   const search: RefusalsSearch = route.useSearch();
-  const navigate = route.useNavigate();
   const list = useQuery(refusalsQuery(account, search));
-  const filter = (code: string) =>
-    void navigate({
-      search: withSearch({ code: code === "" ? undefined : code, page: undefined }),
-    });
   return (
     <div className={styles.page}>
       <PageHeader title="Refusals" note="Refused requests cost nothing. They are kept for 7 days.">
         <RangePicker names={["24h", "7d"]} usual="7d" />
       </PageHeader>
       <div className={styles.filters}>
-        <Select
+        <ChoiceFilter
           label="Refused with"
-          value={search.code ?? ""}
-          options={[
-            { value: "", text: "any code" },
-            ...CODES.map((value) => ({ value, text: value.replaceAll("_", " ") })),
-          ]}
-          onChange={filter}
+          name="code"
+          usual="any code"
+          options={CODES.map((value) => ({ value, text: value.replaceAll("_", " ") }))}
+          isOpen
         />
         <ViewLink>
           <KeyFilter account={account} />

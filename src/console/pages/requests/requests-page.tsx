@@ -99,7 +99,7 @@ function Requests({ account }: { readonly account: string }) {
         <LiveSwitch list={list} />
         <RangePicker usual={undefined} />
       </PageHeader>
-      <Filters account={account} search={search} />
+      <Filters account={account} scope={search.scope} />
       {/* biome-ignore lint/a11y/noStaticElementInteractions: holds still what is pointed at or has the focus. */}
       <div onPointerEnter={list.hold} onPointerLeave={list.unhold} onFocus={list.hold} onBlur={list.unhold}>
         <Panel isFlush>

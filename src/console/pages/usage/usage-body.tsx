@@ -4,14 +4,13 @@ import type { ReactNode } from "react";
 import { viewOutcome } from "../../parts/badge.tsx";
 import { Button, ButtonLink, DownloadLink } from "../../parts/button.tsx";
 import { FilterChip } from "../../parts/chip.tsx";
-import { KeyFilter, Select } from "../../parts/filters.tsx";
+import { KeyFilter, ModelFilter, Select } from "../../parts/filters.tsx";
 import { ViewLink } from "../../parts/list-table.tsx";
 import { Empty, ErrorPanel, Skeleton } from "../../parts/loaded.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { RangePicker } from "../../parts/range-picker.tsx";
 import { ScopeFilter } from "../../parts/scope-filter.tsx";
-import { modelsQuery } from "../../queries/overview.ts";
 import { csvAddress, type UsageAnswer, usageQuery } from "../../queries/usage.ts";
 import { withSearch } from "../../search.ts";
 import { FILTERS, GROUPS, type UsageQuery, type UsageSearch, unitsOf } from "../../usage-view.ts";
@@ -142,7 +141,7 @@ function Controls({ account, search, query }: ControlsProps) {
       )}
       {account !== undefined && <ScopeFilter account={account} scope={search.scope} />}
       {account !== undefined && <KeyFilter account={account} />}
-      {account !== undefined && <ModelFilter account={account} chosen={search.model} />}
+      {account !== undefined && <ModelFilter account={account} usual="any model" />}
       {account === undefined && search.model && (
         <FilterChip filter="model" name="model" text={search.model} />
       )}
@@ -160,26 +159,6 @@ function Controls({ account, search, query }: ControlsProps) {
         </Button>
       </ViewLink>
     </div>
-  );
-}
-
-interface FilterProps {
-  readonly account: string;
-  readonly chosen: string | undefined;
-}
-
-function ModelFilter({ account, chosen = "" }: FilterProps) {
-  const { data } = useQuery(modelsQuery(account));
-  const set = useSetSearch();
-  const known = data?.items.map(({ id }) => id) ?? [];
-  const ids = chosen === "" || known.includes(chosen) ? known : [...known, chosen];
-  return (
-    <Select
-      label="Model"
-      value={chosen}
-      options={[{ value: "", text: "any model" }, ...ids.map((id) => ({ value: id, text: id }))]}
-      onChange={(model) => set({ model: model === "" ? undefined : model })}
-    />
   );
 }
 

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Badge, type Tone } from "../../parts/badge.tsx";
 import { type Column, Pager } from "../../parts/data-table.tsx";
-import { Choice, SearchField } from "../../parts/filters.tsx";
+import { ChoiceFilter, SearchField } from "../../parts/filters.tsx";
 import { ListTable, NoMatch } from "../../parts/list-table.tsx";
 import { Empty } from "../../parts/loaded.tsx";
 import { Money } from "../../parts/money.tsx";
@@ -33,7 +33,7 @@ export function Credits({ account, search }: CreditsProps) {
         filters={
           <>
             <SearchField name="q" value={search.q} label="Id or source" />
-            <Choice label="Credits" name="credits" usual="with money left" options={["all"]} />
+            <ChoiceFilter label="Credits" name="credits" usual="with money left" options={["all"]} />
             {!search.sort && <span className={stack.soft}>{usual}</span>}
           </>
         }

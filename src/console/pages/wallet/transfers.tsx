@@ -1,10 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
-import { Link, useNavigate } from "@tanstack/react-router";
+import { Link } from "@tanstack/react-router";
 import { formatDuration } from "../../format.ts";
 import { Badge, type Tone } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
 import { type Column, DataTable, Pager } from "../../parts/data-table.tsx";
-import { Select } from "../../parts/filters.tsx";
+import { ChoiceFilter } from "../../parts/filters.tsx";
 import { ViewLink } from "../../parts/list-table.tsx";
 import { Empty } from "../../parts/loaded.tsx";
 import { Money } from "../../parts/money.tsx";
@@ -24,7 +24,6 @@ import {
   USUAL_RANGE,
   type WalletSearch,
 } from "../../queries/wallet.ts";
-import { withSearch } from "../../search.ts";
 import { useAction } from "../../use-action.ts";
 import styles from "./wallet.module.css";
 
@@ -38,10 +37,7 @@ const TONES: Readonly<Record<Transfer["kind"], Tone>> = {
   charge: "neutral",
   credit_expiry: "warn",
 };
-const KIND_OPTIONS = [
-  { value: "any", text: "any" },
-  ...Object.entries(TRANSFER_KINDS).map(([value, text]) => ({ value, text })),
-];
+const KIND_OPTIONS = Object.entries(TRANSFER_KINDS).map(([value, text]) => ({ value, text }));
 
 interface TransfersProps {
   readonly account: string;
@@ -51,23 +47,12 @@ interface TransfersProps {
 /** Every entry of the wallet, newest first, with the balance after it. */
 export function Transfers({ account, search }: TransfersProps) {
   const list = useQuery(transfersQuery(account, search));
-  const navigate = useNavigate();
   const { kind, page } = search;
-  const choose = (next: string) =>
-    void navigate({
-      to: ".",
-      search: withSearch({ kind: next === "any" ? undefined : next, page: undefined }),
-    });
   return (
     <>
       <div className={stack.filters}>
         <RangePicker usual={USUAL_RANGE} />
-        <Select
-          label="Kind"
-          value={isTransferKind(kind) ? kind : "any"}
-          options={KIND_OPTIONS}
-          onChange={choose}
-        />
+        <ChoiceFilter label="Kind" name="kind" usual="any" options={KIND_OPTIONS} />
         <ViewLink />
       </div>
       <Panel isFlush>
