@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import {
-  changesOf,
   type KeyValues,
   readExpiry,
   readKeyForm,
   valuesOf,
 } from "../../src/console/pages/keys/key-values.ts";
+import { changesOf } from "../../src/console/parts/conflict-dialog.tsx";
 import { formatDay } from "../../src/console/times.ts";
 
 const PLAIN: KeyValues = {
@@ -62,10 +62,15 @@ describe("the form of a key", () => {
     expect(formatDay(Date.parse(String(readExpiry("2027-01-05", before))))).toBe("2027-01-05");
   });
 
-  test("only what differs is sent", () => {
+  test("only what differs is sent, and null for a limit that was emptied", () => {
+    const limited: KeyValues = { ...PLAIN, spending_limit: { amount_usd: "25.00", period: "month" } };
     const after = { ...PLAIN, requests_per_minute: 5, models: ["a"] };
-    expect(changesOf(PLAIN, after)).toEqual({ requests_per_minute: 5, models: ["a"] });
-    expect(changesOf(PLAIN, PLAIN)).toEqual({});
+    expect(changesOf(limited, after)).toEqual({
+      spending_limit: null,
+      requests_per_minute: 5,
+      models: ["a"],
+    });
+    expect(changesOf(limited, structuredClone(limited))).toEqual({});
   });
 
   test("a limit by default is not a limit of the key's own", () => {

@@ -1,29 +1,22 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
 import { api, call } from "../../api.ts";
 import { formatCount } from "../../format.ts";
 import { Button } from "../../parts/button.tsx";
-import { ConflictDialog, currentOf, type FieldInWords } from "../../parts/conflict-dialog.tsx";
+import { ConflictDialog, type FieldInWords, useEdit } from "../../parts/conflict-dialog.tsx";
 import { Dialog, DialogActions, FormDialog } from "../../parts/dialog.tsx";
 import type { Key } from "../../queries/keys.ts";
 import { projectsQuery } from "../../queries/projects.ts";
 import { useAccount } from "../../session.ts";
 import { describeLimit } from "../../spending-limits.ts";
 import { formatTime } from "../../times.ts";
-import { useAction } from "../../use-action.ts";
 import { KeyFields } from "./key-fields.tsx";
-import { changesOf, type KeyValues, readKeyForm, valuesOf } from "./key-values.ts";
+import { type KeyValues, readKeyForm, valuesOf } from "./key-values.ts";
 
 interface EditKeyProps {
   readonly account: string;
   /** The key as it was when the dialog was opened. */
   readonly opened: Key;
   readonly onClose: () => void;
-}
-
-interface Edit {
-  readonly version: number;
-  readonly changes: Partial<KeyValues>;
 }
 
 /**
@@ -35,48 +28,22 @@ export function EditKey({ account, opened, onClose }: EditKeyProps) {
   const { role } = useAccount();
   const { data: projects } = useQuery(projectsQuery(account));
   const nameOfProject = (id: string) => projects?.items.find((each) => each.id === id)?.name ?? id;
-  const [base, setBase] = useState(opened);
-  const before = valuesOf(base);
-  const edit = useAction({
-    act: ({ version, changes }: Edit) =>
-      call(() =>
-        api
-          .accounts({ account })
-          .keys({ key: opened.id })
-          .patch({ version, ...changes }),
-      ),
+  const { base, values, edit, current, conflict, submit } = useEdit({
+    opened,
+    valuesOf,
+    save: (change) => call(() => api.accounts({ account }).keys({ key: opened.id }).patch(change)),
     renews: [["account", account, "keys"]],
     done: "Key saved",
-    isForm: true,
-    onDone: onClose,
+    onSaved: onClose,
   });
-  const current = currentOf<Key>(edit.error);
-  const changes = edit.variables?.changes;
-  const submit = (form: HTMLFormElement) => {
-    const values = readKeyForm(new FormData(form), before);
-    edit.mutate({ version: base.version, changes: changesOf(before, values) });
-  };
   const closeAndRead = () => {
     void queryClient.invalidateQueries({ queryKey: ["account", account, "keys"] });
     onClose();
   };
   if (current?.state === "revoked") return <Revoked name={current.name} onClose={closeAndRead} />;
-  if (current && changes) {
-    const theirs = valuesOf(current);
-    return (
-      <ConflictDialog
-        thing="key"
-        mine={describeValues({ ...theirs, ...changes }, nameOfProject)}
-        theirs={describeValues(theirs, nameOfProject)}
-        isBusy={edit.isPending}
-        onKeepMine={() => edit.mutate({ version: current.version, changes })}
-        onTakeTheirs={() => {
-          setBase(current);
-          edit.reset();
-        }}
-        onClose={closeAndRead}
-      />
-    );
+  if (conflict) {
+    const describe = (of: KeyValues) => describeValues(of, nameOfProject);
+    return <ConflictDialog thing="key" conflict={conflict} describe={describe} onClose={closeAndRead} />;
   }
   return (
     <FormDialog
@@ -89,10 +56,10 @@ export function EditKey({ account, opened, onClose }: EditKeyProps) {
       action="Save"
       isWide
       call={edit}
-      onSubmit={(_, form) => submit(form)}
+      onSubmit={(_, form) => submit(readKeyForm(new FormData(form), values))}
       onClose={onClose}
     >
-      <KeyFields key={base.version} account={account} values={before} isBelow={base.parent_id !== null} />
+      <KeyFields key={base.version} account={account} values={values} isBelow={base.parent_id !== null} />
     </FormDialog>
   );
 }

@@ -92,14 +92,6 @@ export function readLimitFields(form: FormData) {
   };
 }
 
-/** The members in which two values differ, of the second. */
-export function changesOf(before: KeyValues, after: KeyValues): Partial<KeyValues> {
-  const changed = Object.entries(after).filter(
-    ([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name as keyof KeyValues]),
-  );
-  return Object.fromEntries(changed);
-}
-
 /** The end of a day in the viewer's zone; the unchanged day of a known expiry keeps its second. */
 export function readExpiry(day: string, before: string | null): string | null {
   const isUnchanged = before !== null && day === formatDay(Date.parse(before));

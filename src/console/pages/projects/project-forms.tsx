@@ -1,19 +1,43 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
 import { ApiError, api, call } from "../../api.ts";
-import { ConflictDialog, currentOf } from "../../parts/conflict-dialog.tsx";
+import { ConflictDialog, type FieldInWords, useEdit } from "../../parts/conflict-dialog.tsx";
 import { Confirm, FormDialog } from "../../parts/dialog.tsx";
 import { Field } from "../../parts/field.tsx";
 import { SpendingFields } from "../../parts/spending-limit.tsx";
 import { type Project, projectsQuery } from "../../queries/projects.ts";
+import { describeLimit, limitValuesOf, readLimit, type SpendingLimitValues } from "../../spending-limits.ts";
 import { useAction, useIdempotencyKey } from "../../use-action.ts";
-import {
-  changesOf,
-  describeValues,
-  type ProjectValues,
-  readProjectForm,
-  valuesOf,
-} from "./project-values.ts";
+
+/** What can be set on a project, as the API takes it. */
+export interface ProjectValues {
+  readonly name: string;
+  readonly spending_limit: SpendingLimitValues | null;
+  readonly end_user_limit: SpendingLimitValues | null;
+}
+
+function valuesOf({ name, spending_limit, end_user_limit }: Project): ProjectValues {
+  return {
+    name,
+    spending_limit: limitValuesOf(spending_limit),
+    end_user_limit: limitValuesOf(end_user_limit),
+  };
+}
+
+export function readProjectForm(form: FormData): ProjectValues {
+  return {
+    name: String(form.get("name") ?? "").trim(),
+    spending_limit: readLimit(form, "spending_limit"),
+    end_user_limit: readLimit(form, "end_user_limit"),
+  };
+}
+
+export function describeValues(values: ProjectValues): readonly FieldInWords[] {
+  return [
+    ["Name", values.name],
+    ["Budget", describeLimit(values.spending_limit)],
+    ["Each end user", describeLimit(values.end_user_limit)],
+  ];
+}
 
 const TAKEN = "Another project has this name.";
 
@@ -95,53 +119,27 @@ interface EditProjectProps {
   readonly onClose: () => void;
 }
 
-interface Edit {
-  readonly version: number;
-  readonly changes: Partial<ProjectValues>;
-}
-
 /** Edits a project. When another edit came first, shows both versions and lets the person choose. */
 export function EditProject({ account, opened, onClose }: EditProjectProps) {
   const queryClient = useQueryClient();
   const { queryKey } = projectsQuery(account);
-  const [base, setBase] = useState(opened);
-  const before = valuesOf(base);
-  const edit = useAction({
-    act: ({ version, changes }: Edit) =>
-      call(() =>
-        api
-          .accounts({ account })
-          .projects({ project: opened.id })
-          .patch({ version, ...changes }),
-      ),
+  const { base, values, edit, version, current, conflict, submit } = useEdit({
+    opened,
+    valuesOf,
+    save: (change) => call(() => api.accounts({ account }).projects({ project: opened.id }).patch(change)),
     renews: [queryKey],
     done: "Project saved",
-    isForm: true,
-    onDone: onClose,
+    onSaved: onClose,
   });
-  const current = currentOf<Project>(edit.error);
-  const { version, changes } = edit.variables ?? {};
   // Nobody else saved: the name is what conflicts.
   const isNameTaken = current !== undefined && current.version === version;
   const closeAndRead = () => {
     void queryClient.invalidateQueries({ queryKey });
     onClose();
   };
-  if (current && changes && !isNameTaken) {
-    const theirs = valuesOf(current);
+  if (conflict && !isNameTaken) {
     return (
-      <ConflictDialog
-        thing="project"
-        mine={describeValues({ ...theirs, ...changes })}
-        theirs={describeValues(theirs)}
-        isBusy={edit.isPending}
-        onKeepMine={() => edit.mutate({ version: current.version, changes })}
-        onTakeTheirs={() => {
-          setBase(current);
-          edit.reset();
-        }}
-        onClose={closeAndRead}
-      />
+      <ConflictDialog thing="project" conflict={conflict} describe={describeValues} onClose={closeAndRead} />
     );
   }
   return (
@@ -150,15 +148,10 @@ export function EditProject({ account, opened, onClose }: EditProjectProps) {
       action="Save"
       isWide
       call={isNameTaken ? { ...edit, error: null } : edit}
-      onSubmit={(_, form) =>
-        edit.mutate({
-          version: base.version,
-          changes: changesOf(before, readProjectForm(new FormData(form))),
-        })
-      }
+      onSubmit={(_, form) => submit(readProjectForm(new FormData(form)))}
       onClose={onClose}
     >
-      <ProjectFields key={base.version} values={before} isNameTaken={isNameTaken} />
+      <ProjectFields key={base.version} values={values} isNameTaken={isNameTaken} />
     </FormDialog>
   );
 }

@@ -5,7 +5,7 @@ import { ApiError, api, call } from "../../api.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { Button, ButtonLink } from "../../parts/button.tsx";
 import { CopiedId } from "../../parts/code-block.tsx";
-import { ConflictDialog, currentOf, type FieldInWords } from "../../parts/conflict-dialog.tsx";
+import { ConflictDialog, type FieldInWords, useEdit } from "../../parts/conflict-dialog.tsx";
 import { Confirm } from "../../parts/dialog.tsx";
 import { Failure, Field, Form, readForm } from "../../parts/field.tsx";
 import { Loaded } from "../../parts/loaded.tsx";
@@ -15,7 +15,6 @@ import styles from "../../parts/stack.module.css";
 import { Time } from "../../parts/time.tsx";
 import { type Account, accountQuery, membersQuery } from "../../queries/account.ts";
 import { meQuery, useAccount, useMay } from "../../session.ts";
-import { useAction } from "../../use-action.ts";
 import { Attribution } from "./attribution.tsx";
 import { BillingDetails } from "./billing-details.tsx";
 import { ForgetUser } from "./forget-user.tsx";
@@ -77,38 +76,25 @@ function Fact({ name, children }: { readonly name: string; readonly children: Re
 
 type Details = Pick<Account, "name" | "email">;
 
-/** What this person changed, of the version that it was made from. */
-interface Edit {
-  readonly version: number;
-  readonly changes: Partial<Details>;
-}
-
 /** Name and address of the account. When another edit came first, shows both versions. */
 function AccountDetails({ opened }: { readonly opened: Account }) {
   const mayWrite = useMay("account.write");
-  const [base, setBase] = useState(opened);
-  const save = useAction({
-    act: ({ version, changes }: Edit) =>
-      call(() => api.accounts({ account: opened.id }).patch({ version, ...changes })),
+  const { base, edit, current, conflict, submit } = useEdit({
+    opened,
+    valuesOf: ({ name, email }): Details => ({ name, email }),
+    save: (change) => call(() => api.accounts({ account: opened.id }).patch(change)),
     renews: [accountQuery(opened.id).queryKey, meQuery.queryKey],
     done: "Account saved",
-    isForm: true,
-    onDone: (saved) => setBase(saved),
   });
-  const current = currentOf<Account>(save.error);
-  const isTaken = !current && save.error instanceof ApiError && save.error.code === "conflict";
-  const changes = save.variables?.changes;
+  const isTaken = !current && edit.error instanceof ApiError && edit.error.code === "conflict";
   return (
     <div className={styles.narrow}>
       <Form
         key={base.version}
-        error={save.error}
+        error={edit.error}
         onSubmit={(event) => {
           const { name = "", email = "" } = readForm(event);
-          save.mutate({
-            version: base.version,
-            changes: changesOf(base, { name: name.trim(), email: email || null }),
-          });
+          submit({ name: name.trim(), email: email || null });
         }}
       >
         <Field
@@ -130,39 +116,25 @@ function AccountDetails({ opened }: { readonly opened: Account }) {
           disabled={!mayWrite}
           isOptional
         />
-        {!current && !isTaken && <Failure error={save.error} />}
+        {!current && !isTaken && <Failure error={edit.error} />}
         {mayWrite ? (
-          <Button type="submit" look="primary" className={styles.start} isBusy={save.isPending}>
+          <Button type="submit" look="primary" className={styles.start} isBusy={edit.isPending}>
             Save
           </Button>
         ) : (
           <p className={styles.soft}>Owners may change these.</p>
         )}
       </Form>
-      {current && changes && (
+      {conflict && (
         <ConflictDialog
           thing="account"
-          mine={describe({ ...current, ...changes })}
-          theirs={describe(current)}
-          isBusy={save.isPending}
-          onKeepMine={() => save.mutate({ version: current.version, changes })}
-          onTakeTheirs={() => {
-            setBase(current);
-            save.reset();
-          }}
-          onClose={() => save.reset()}
+          conflict={conflict}
+          describe={describe}
+          onClose={() => edit.reset()}
         />
       )}
     </div>
   );
-}
-
-/** Only what differs is sent, so that the change of another field by somebody else stays. */
-function changesOf(before: Details, after: Details): Partial<Details> {
-  return {
-    ...(after.name !== before.name && { name: after.name }),
-    ...(after.email !== before.email && { email: after.email }),
-  };
 }
 
 function describe({ name, email }: Details): readonly FieldInWords[] {
