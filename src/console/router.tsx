@@ -4,8 +4,16 @@ import styles from "./page-states.module.css";
 import { ButtonLink } from "./parts/button.tsx";
 import { ErrorPanel, Skeleton } from "./parts/loaded.tsx";
 import { PageHeader } from "./parts/page-header.tsx";
-import { entrancePages, operatorPages, shared } from "./routes/outer-pages.ts";
-import { buildPages, moneyPages, ownPages, teamPages, trafficPages } from "./routes/pages.ts";
+import {
+  buildPages,
+  entrancePages,
+  moneyPages,
+  operatorPages,
+  ownPages,
+  shared,
+  teamPages,
+  trafficPages,
+} from "./routes/pages.ts";
 import { account, entrance, home, operator, root, shell } from "./routes/parents.ts";
 import { parseSearch, printSearch } from "./search.ts";
 import { Brand } from "./shell/brand.tsx";

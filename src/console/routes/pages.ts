@@ -1,19 +1,15 @@
-import { createRoute } from "@tanstack/react-router";
-import { lazyPart } from "../reachable.ts";
 import { filters, rangeAnd } from "../search.ts";
-import { account, shell } from "./parents.ts";
+import { account, entrance, operator, pagesBelow, root, shell } from "./parents.ts";
+
+const accountPage = pagesBelow(account);
 
 export const trafficPages = [
-  createRoute({
-    getParentRoute: () => account,
-    path: "/",
-    validateSearch: rangeAnd(),
-    component: lazyPart(() => import("../pages/overview/overview-page.tsx"), "OverviewPage"),
-  }),
-  createRoute({
-    getParentRoute: () => account,
-    path: "/usage",
-    validateSearch: rangeAnd(
+  accountPage("/", () => import("../pages/overview/overview-page.tsx"), "OverviewPage", rangeAnd()),
+  accountPage(
+    "/usage",
+    () => import("../pages/usage/usage-page.tsx"),
+    "UsagePage",
+    rangeAnd(
       "by",
       "group",
       "tag",
@@ -26,12 +22,12 @@ export const trafficPages = [
       "table",
       "whatif",
     ),
-    component: lazyPart(() => import("../pages/usage/usage-page.tsx"), "UsagePage"),
-  }),
-  createRoute({
-    getParentRoute: () => account,
-    path: "/requests",
-    validateSearch: rangeAnd(
+  ),
+  accountPage(
+    "/requests",
+    () => import("../pages/requests/requests-page.tsx"),
+    "RequestsPage",
+    rangeAnd(
       "scope",
       "key",
       "model",
@@ -44,138 +40,195 @@ export const trafficPages = [
       "sort",
       "live",
     ),
-    component: lazyPart(() => import("../pages/requests/requests-page.tsx"), "RequestsPage"),
-  }),
-  createRoute({
-    getParentRoute: () => account,
-    path: "/requests/$request",
-    component: lazyPart(() => import("../pages/requests/receipt-page.tsx"), "ReceiptPage"),
-  }),
-  createRoute({
-    getParentRoute: () => account,
-    path: "/compare",
-    validateSearch: filters("left", "right"),
-    component: lazyPart(() => import("../pages/requests/compare-page.tsx"), "ComparePage"),
-  }),
-  createRoute({
-    getParentRoute: () => account,
-    path: "/refusals",
-    validateSearch: rangeAnd("key", "code", "page"),
-    component: lazyPart(() => import("../pages/requests/refusals-page.tsx"), "RefusalsPage"),
-  }),
-  createRoute({
-    getParentRoute: () => account,
-    path: "/refusals/$request",
-    component: lazyPart(() => import("../pages/requests/refusal-page.tsx"), "RefusalPage"),
-  }),
+  ),
+  accountPage("/requests/$request", () => import("../pages/requests/receipt-page.tsx"), "ReceiptPage"),
+  accountPage(
+    "/compare",
+    () => import("../pages/requests/compare-page.tsx"),
+    "ComparePage",
+    filters("left", "right"),
+  ),
+  accountPage(
+    "/refusals",
+    () => import("../pages/requests/refusals-page.tsx"),
+    "RefusalsPage",
+    rangeAnd("key", "code", "page"),
+  ),
+  accountPage("/refusals/$request", () => import("../pages/requests/refusal-page.tsx"), "RefusalPage"),
 ];
 export const buildPages = [
-  createRoute({
-    getParentRoute: () => account,
-    path: "/keys",
-    validateSearch: filters("state", "q", "page", "create", "project"),
-    component: lazyPart(() => import("../pages/keys/keys-page.tsx"), "KeysPage"),
-  }),
-  createRoute({
-    getParentRoute: () => account,
-    path: "/keys/$key",
-    validateSearch: rangeAnd("tab"),
-    component: lazyPart(() => import("../pages/keys/key-page.tsx"), "KeyPage"),
-  }),
-  createRoute({
-    getParentRoute: () => account,
-    path: "/projects",
-    validateSearch: filters("state", "create"),
-    component: lazyPart(() => import("../pages/projects/projects-page.tsx"), "ProjectsPage"),
-  }),
-  createRoute({
-    getParentRoute: () => account,
-    path: "/projects/$project",
-    validateSearch: filters("by"),
-    component: lazyPart(() => import("../pages/projects/project-page.tsx"), "ProjectPage"),
-  }),
-  createRoute({
-    getParentRoute: () => account,
-    path: "/models",
-    validateSearch: rangeAnd("q", "can", "sort", "model"),
-    component: lazyPart(() => import("../pages/models/models-page.tsx"), "ModelsPage"),
-  }),
-  createRoute({
-    getParentRoute: () => account,
-    path: "/models/$model",
-    component: lazyPart(() => import("../pages/models/model-page.tsx"), "ModelPage"),
-  }),
-  createRoute({
-    getParentRoute: () => account,
-    path: "/playground",
-    validateSearch: filters("key", "model", "other", "from"),
-    component: lazyPart(() => import("../pages/playground/playground-page.tsx"), "PlaygroundPage"),
-  }),
+  accountPage(
+    "/keys",
+    () => import("../pages/keys/keys-page.tsx"),
+    "KeysPage",
+    filters("state", "q", "page", "create", "project"),
+  ),
+  accountPage("/keys/$key", () => import("../pages/keys/key-page.tsx"), "KeyPage", rangeAnd("tab")),
+  accountPage(
+    "/projects",
+    () => import("../pages/projects/projects-page.tsx"),
+    "ProjectsPage",
+    filters("state", "create"),
+  ),
+  accountPage(
+    "/projects/$project",
+    () => import("../pages/projects/project-page.tsx"),
+    "ProjectPage",
+    filters("by"),
+  ),
+  accountPage(
+    "/models",
+    () => import("../pages/models/models-page.tsx"),
+    "ModelsPage",
+    rangeAnd("q", "can", "sort", "model"),
+  ),
+  accountPage("/models/$model", () => import("../pages/models/model-page.tsx"), "ModelPage"),
+  accountPage(
+    "/playground",
+    () => import("../pages/playground/playground-page.tsx"),
+    "PlaygroundPage",
+    filters("key", "model", "other", "from"),
+  ),
 ];
 export const moneyPages = [
-  createRoute({
-    getParentRoute: () => account,
-    path: "/wallet",
-    validateSearch: rangeAnd("q", "sort", "tab", "page", "kind", "credits", "checkout", "topup", "plan"),
-    component: lazyPart(() => import("../pages/wallet/wallet-page.tsx"), "WalletPage"),
-  }),
-  createRoute({
-    getParentRoute: () => account,
-    path: "/statements/$month",
-    validateSearch: filters("with"),
-    component: lazyPart(() => import("../pages/wallet/statement-page.tsx"), "StatementPage"),
-  }),
-  createRoute({
-    getParentRoute: () => account,
-    path: "/notices",
-    validateSearch: filters("q", "tab", "state", "page"),
-    component: lazyPart(() => import("../pages/notices/notices-page.tsx"), "NoticesPage"),
-  }),
+  accountPage(
+    "/wallet",
+    () => import("../pages/wallet/wallet-page.tsx"),
+    "WalletPage",
+    rangeAnd("q", "sort", "tab", "page", "kind", "credits", "checkout", "topup", "plan"),
+  ),
+  accountPage(
+    "/statements/$month",
+    () => import("../pages/wallet/statement-page.tsx"),
+    "StatementPage",
+    filters("with"),
+  ),
+  accountPage(
+    "/notices",
+    () => import("../pages/notices/notices-page.tsx"),
+    "NoticesPage",
+    filters("q", "tab", "state", "page"),
+  ),
 ];
 export const teamPages = [
-  createRoute({
-    getParentRoute: () => account,
-    path: "/team",
-    validateSearch: filters("invite"),
-    component: lazyPart(() => import("../pages/team/team-page.tsx"), "TeamPage"),
-  }),
-  createRoute({
-    getParentRoute: () => account,
-    path: "/links",
-    component: lazyPart(() => import("../pages/links/links-page.tsx"), "LinksPage"),
-  }),
-  createRoute({
-    getParentRoute: () => account,
-    path: "/management-keys",
-    component: lazyPart(
-      () => import("../pages/management-keys/management-keys-page.tsx"),
-      "ManagementKeysPage",
-    ),
-  }),
-  createRoute({
-    getParentRoute: () => account,
-    path: "/audit-trail",
-    validateSearch: rangeAnd("actor", "by", "action", "page"),
-    component: lazyPart(() => import("../pages/audit-trail/audit-trail-page.tsx"), "AuditTrailPage"),
-  }),
-  createRoute({
-    getParentRoute: () => account,
-    path: "/settings",
-    component: lazyPart(() => import("../pages/settings/settings-page.tsx"), "SettingsPage"),
-  }),
+  accountPage("/team", () => import("../pages/team/team-page.tsx"), "TeamPage", filters("invite")),
+  accountPage("/links", () => import("../pages/links/links-page.tsx"), "LinksPage"),
+  accountPage(
+    "/management-keys",
+    () => import("../pages/management-keys/management-keys-page.tsx"),
+    "ManagementKeysPage",
+  ),
+  accountPage(
+    "/audit-trail",
+    () => import("../pages/audit-trail/audit-trail-page.tsx"),
+    "AuditTrailPage",
+    rangeAnd("actor", "by", "action", "page"),
+  ),
+  accountPage("/settings", () => import("../pages/settings/settings-page.tsx"), "SettingsPage"),
 ];
 
+const ownPage = pagesBelow(shell);
+
 export const ownPages = [
-  createRoute({
-    getParentRoute: () => shell,
-    path: "/profile",
-    validateSearch: filters("problem"),
-    component: lazyPart(() => import("../pages/profile/profile-page.tsx"), "ProfilePage"),
-  }),
-  createRoute({
-    getParentRoute: () => shell,
-    path: "/api/docs",
-    validateSearch: filters("route"),
-    component: lazyPart(() => import("../pages/api-docs/api-docs-page.tsx"), "ApiDocsPage"),
-  }),
+  ownPage("/profile", () => import("../pages/profile/profile-page.tsx"), "ProfilePage", filters("problem")),
+  ownPage("/api/docs", () => import("../pages/api-docs/api-docs-page.tsx"), "ApiDocsPage", filters("route")),
+];
+
+const entrancePage = pagesBelow(entrance);
+
+export const entrancePages = [
+  entrancePage(
+    "/sign-in",
+    () => import("../pages/entrance/sign-in-page.tsx"),
+    "SignInPage",
+    filters("next", "ended", "problem"),
+  ),
+  entrancePage(
+    "/sign-up",
+    () => import("../pages/entrance/sign-up-page.tsx"),
+    "SignUpPage",
+    filters("next", "email"),
+  ),
+  entrancePage("/forgot", () => import("../pages/entrance/password-pages.tsx"), "ForgotPage"),
+  entrancePage("/reset", () => import("../pages/entrance/password-pages.tsx"), "ResetPage"),
+  entrancePage("/accept", () => import("../pages/entrance/accept-page.tsx"), "AcceptPage"),
+  entrancePage("/verify", () => import("../pages/entrance/sign-up-page.tsx"), "VerifyPage"),
+  entrancePage(
+    "/change-password",
+    () => import("../pages/entrance/password-pages.tsx"),
+    "ChangePasswordPage",
+    filters("next"),
+  ),
+  entrancePage(
+    "/second-factor",
+    () => import("../pages/entrance/second-factor-page.tsx"),
+    "SecondFactorPage",
+    filters("next"),
+  ),
+  entrancePage(
+    "/confirmed",
+    () => import("../pages/entrance/confirmed-page.tsx"),
+    "ConfirmedPage",
+    filters("problem"),
+  ),
+];
+export const shared = pagesBelow(root)(
+  "/shared/$token",
+  () => import("../pages/shared/shared-page.tsx"),
+  "SharedPage",
+);
+
+const operatorPage = pagesBelow(operator);
+
+export const operatorPages = [
+  operatorPage(
+    "/accounts",
+    () => import("../pages/operator/accounts-page.tsx"),
+    "OperatorAccountsPage",
+    filters("q", "page"),
+  ),
+  operatorPage("/setup", () => import("../pages/operator/setup-page.tsx"), "SetupPage"),
+  operatorPage(
+    "/people",
+    () => import("../pages/operator/people-page.tsx"),
+    "OperatorPeoplePage",
+    filters("q", "page"),
+  ),
+  operatorPage(
+    "/usage",
+    () => import("../pages/usage/usage-page.tsx"),
+    "OperatorUsagePage",
+    rangeAnd("by", "group", "model", "upstream", "outcome", "compare", "table"),
+  ),
+  operatorPage("/health", () => import("../pages/operator/health-page.tsx"), "OperatorHealthPage"),
+  operatorPage("/audit", () => import("../pages/operator/audit-page.tsx"), "OperatorAuditPage"),
+  operatorPage(
+    "/audit-trail",
+    () => import("../pages/audit-trail/audit-trail-page.tsx"),
+    "OperatorAuditTrailPage",
+    rangeAnd("actor", "by", "action", "page"),
+  ),
+  operatorPage(
+    "/codes",
+    () => import("../pages/operator/codes-page.tsx"),
+    "OperatorCodesPage",
+    filters("q", "sort", "state", "page"),
+  ),
+  operatorPage(
+    "/figures",
+    () => import("../pages/operator/figures-page.tsx"),
+    "FiguresPage",
+    filters("risk"),
+  ),
+  operatorPage(
+    "/subscriptions",
+    () => import("../pages/operator/subscriptions-page.tsx"),
+    "SubscriptionsPage",
+    filters("q", "sort", "state", "page"),
+  ),
+  operatorPage(
+    "/management-keys",
+    () => import("../pages/management-keys/management-keys-page.tsx"),
+    "OperatorManagementKeysPage",
+  ),
 ];

@@ -1,6 +1,15 @@
 import type { QueryClient } from "@tanstack/react-query";
-import { createRootRouteWithContext, createRoute, Outlet, redirect } from "@tanstack/react-router";
+import {
+  type AnyRoute,
+  createRootRouteWithContext,
+  createRoute,
+  Outlet,
+  type ResolveFullPath,
+  type ResolveId,
+  redirect,
+} from "@tanstack/react-router";
 import { ApiError } from "../api.ts";
+import { lazyPart } from "../reachable.ts";
 import { filters } from "../search.ts";
 import { accountNowQuery, type Me, meQuery, operatorNowQuery } from "../session.ts";
 import { Entrance } from "../shell/entrance.tsx";
@@ -84,4 +93,32 @@ async function readMe(queryClient: QueryClient, href: string): Promise<Me> {
     if (!(error instanceof ApiError) || error.status !== 401) throw error;
     throw redirect({ to: "/sign-in", search: href === "/" ? {} : { next: href } });
   }
+}
+
+/** Returns what adds a page below a route: its path, its module, its name there, and the reader of its search. */
+export function pagesBelow<Parent extends AnyRoute>(parent: Parent) {
+  return <
+    const Path extends string,
+    Module extends Record<string, unknown>,
+    Name extends keyof Module,
+    Search = undefined,
+  >(
+    path: Path,
+    load: () => Promise<Module>,
+    name: Name,
+    validateSearch?: Search,
+  ) => {
+    const component = lazyPart<Module, Name>(load, name);
+    const options = { getParentRoute: () => parent, path, component, validateSearch };
+    // Safe because the types below are those of the options.
+    return createRoute<
+      unknown,
+      Parent,
+      Path,
+      ResolveFullPath<Parent, Path>,
+      string,
+      ResolveId<Parent, string, Path>,
+      Search
+    >(options as never);
+  };
 }
