@@ -106,3 +106,8 @@ export function formatDuration(ms: number): string {
 export function withPoint(number: string): string {
   return number.replace(".", LOCALE.point);
 }
+
+/** Begins a text with a capital letter. */
+export function capitalize(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

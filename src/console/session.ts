@@ -48,14 +48,15 @@ export function useMeIfSignedIn(): Me | undefined {
   return useQuery({ ...meQuery, retry: false, meta: { isOptional: true } }).data;
 }
 
-interface PageAccount {
+/** An account that the person can enter. */
+export interface EnterableAccount {
   readonly id: string;
   readonly name: string;
   readonly role: string;
 }
 
 /** The account of the page's path, and the caller's role in it. */
-export function useAccount(): PageAccount {
+export function useAccount(): EnterableAccount {
   const { account: id = "" } = useParams({ strict: false });
   const { accounts, acting } = useMe();
   const member = accounts.find((each) => each.id === id);

@@ -85,7 +85,8 @@ function canonical(amount: string): string {
   }
 }
 
-function textOf(form: FormData, name: string): string {
+/** Returns the text of a field of a form, without space around it. */
+export function textOf(form: FormData, name: string): string {
   const value = form.get(name);
   return typeof value === "string" ? value.trim() : "";
 }

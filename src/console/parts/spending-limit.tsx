@@ -106,6 +106,19 @@ export function SpendingBar({ limit, label, isShort = false }: SpendingBarProps)
   );
 }
 
+interface LimitCellProps {
+  readonly limit: CountedLimit | null | undefined;
+  readonly label: string;
+  /** What stands for no limit. Default: "none". */
+  readonly none?: string;
+}
+
+/** A limit in a cell of a table: what is left of how much, or that there is none. */
+export function LimitCell({ limit, label, none = "none" }: LimitCellProps) {
+  if (!limit) return <span className={styles.soft}>{none}</span>;
+  return <SpendingBar limit={limit} label={label} isShort />;
+}
+
 interface ForecastProps {
   readonly limit: ForecastLimit;
   /** For a limit in total: what was spent lately. */

@@ -88,11 +88,6 @@ export function rolesUpTo(role: string) {
   return ROLES.filter(({ value }) => UP.indexOf(value) <= UP.indexOf(role));
 }
 
-/** The title of a role: "Owner". */
-export function titleOf(role: string): string {
-  return role.charAt(0).toUpperCase() + role.slice(1);
-}
-
 /** Reads the role of a form. */
 export function readRole(text: string | undefined): Member["role"] {
   return ROLES.find(({ value }) => value === text)?.value ?? "viewer";

@@ -1,17 +1,10 @@
 import { useParams } from "@tanstack/react-router";
 import { useMemo } from "react";
-import { useMe } from "../session.ts";
+import { type EnterableAccount, useMe } from "../session.ts";
 import { listNavigation, type NavGroup } from "./navigation.ts";
 
-/** An account that the person can enter. */
-export interface AccountInView {
-  readonly id: string;
-  readonly name: string;
-  readonly role: string;
-}
-
 /** The account of the path; on pages without one, the last that was in a path, else the person's first. */
-export function useAccountInView(): AccountInView | undefined {
+export function useAccountInView(): EnterableAccount | undefined {
   const { account: id } = useParams({ strict: false });
   const { accounts, acting } = useMe();
   const entered = acting && { id: acting.account_id, name: acting.account_name, role: "acting" };

@@ -1,7 +1,7 @@
 import type { AccountNeed } from "../../http/console/permissions.ts";
 import type { NamedKey } from "../queries/overview.ts";
+import type { EnterableAccount } from "../session.ts";
 import type { RecentPlace } from "../views.ts";
-import type { AccountInView } from "./account-in-view.ts";
 import type { Hit } from "./palette-hits.ts";
 import { THEMES, type Theme } from "./person-actions.ts";
 
@@ -45,10 +45,10 @@ const OPENINGS: readonly Opening[] = [
 ];
 
 interface Actions {
-  readonly account: AccountInView | undefined;
+  readonly account: EnterableAccount | undefined;
   /** Whether the role in the account in view has a right. */
   readonly may: (need: AccountNeed) => boolean;
-  readonly accounts: readonly AccountInView[];
+  readonly accounts: readonly EnterableAccount[];
   /** The keys whose limit may be set. */
   readonly keys: readonly NamedKey[];
   readonly applyTheme: (theme: Theme) => void;

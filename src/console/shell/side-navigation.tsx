@@ -3,8 +3,8 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { Disclosure } from "../parts/disclosure.tsx";
 import { Icon } from "../parts/icons.tsx";
-import { accountNowQuery, useMe } from "../session.ts";
-import { type AccountInView, useAccountInView, useNavigation } from "./account-in-view.ts";
+import { accountNowQuery, type EnterableAccount, useMe } from "../session.ts";
+import { useAccountInView, useNavigation } from "./account-in-view.ts";
 import { Brand } from "./brand.tsx";
 import type { NavPage } from "./navigation.ts";
 import { applyTheme, readTheme, THEMES, type Theme, useSignOut } from "./person-actions.ts";
@@ -40,7 +40,7 @@ export function SideNavigation({ onSearch }: { readonly onSearch: () => void }) 
   );
 }
 
-function AccountSwitcher({ account }: { readonly account: AccountInView | undefined }) {
+function AccountSwitcher({ account }: { readonly account: EnterableAccount | undefined }) {
   const { accounts, person } = useMe();
   return (
     <Disclosure

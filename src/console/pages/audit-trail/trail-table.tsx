@@ -1,3 +1,4 @@
+import { capitalize } from "../../format.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { type Column, DataTable, Pager } from "../../parts/data-table.tsx";
 import { type Asked, Empty } from "../../parts/loaded.tsx";
@@ -128,8 +129,7 @@ const MILLISECONDS = /_at_ms$/;
 
 /** Prints an action as words: "Member role changed" for "member.role_changed". */
 export function describeAction(action: string): string {
-  const words = action.replaceAll(/[._]/g, " ");
-  return words.charAt(0).toUpperCase() + words.slice(1);
+  return capitalize(action.replaceAll(/[._]/g, " "));
 }
 
 /** Lists the members that differ, in the order of the names. Empty members of a new thing are left out. */

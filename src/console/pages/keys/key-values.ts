@@ -1,5 +1,5 @@
 import { isTier, type Tier } from "../../../domain/tiers.ts";
-import { limitValuesOf, readLimit, type SpendingLimitValues } from "../../spending-limits.ts";
+import { limitValuesOf, readLimit, type SpendingLimitValues, textOf } from "../../spending-limits.ts";
 import { formatDay, readLastDay } from "../../times.ts";
 
 /** What can be set on a key, as the API takes it. `null` is no limit of its own, no expiry, every model. */
@@ -101,9 +101,4 @@ export function readExpiry(day: string, before: string | null): string | null {
 function readCount(form: FormData, name: string): number | null {
   const text = textOf(form, name);
   return text === "" ? null : Number(text);
-}
-
-function textOf(form: FormData, name: string): string {
-  const value = form.get(name);
-  return typeof value === "string" ? value.trim() : "";
 }

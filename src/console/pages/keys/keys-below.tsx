@@ -5,7 +5,7 @@ import { ListTable } from "../../parts/list-table.tsx";
 import { Empty } from "../../parts/loaded.tsx";
 import { Money } from "../../parts/money.tsx";
 import { Panel } from "../../parts/panel.tsx";
-import { SpendingBar } from "../../parts/spending-limit.tsx";
+import { LimitCell } from "../../parts/spending-limit.tsx";
 import stack from "../../parts/stack.module.css";
 import { Time } from "../../parts/time.tsx";
 import { childKeysQuery, type KeyPageData, type ListedKey } from "../../queries/keys.ts";
@@ -32,12 +32,9 @@ const COLUMNS: readonly Column<ListedKey>[] = [
     id: "limit",
     order: ({ spending_limit }) => spending_limit && readUsd(spending_limit.remaining_usd),
     header: "Spending limit",
-    cell: ({ name, spending_limit }) =>
-      spending_limit ? (
-        <SpendingBar limit={spending_limit} label={`Spending limit of ${name}`} isShort />
-      ) : (
-        <span className={stack.soft}>none</span>
-      ),
+    cell: ({ name, spending_limit }) => (
+      <LimitCell limit={spending_limit} label={`Spending limit of ${name}`} />
+    ),
   },
   {
     id: "spent",

@@ -1,6 +1,6 @@
 import { PATTERN_NAMES, type PatternName } from "../../../domain/recording-rules.ts";
 import { api, call } from "../../api.ts";
-import { formatCount } from "../../format.ts";
+import { capitalize, formatCount } from "../../format.ts";
 import { currentOf } from "../../parts/conflict-dialog.tsx";
 import { Confirm, FormDialog } from "../../parts/dialog.tsx";
 import { Choice, FieldRow, TextArea } from "../../parts/field.tsx";
@@ -16,10 +16,6 @@ export const PATTERN_TEXTS: Readonly<Record<PatternName, string>> = {
   card: "card numbers",
   email: "e-mail addresses",
 };
-
-function capitalize(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
-}
 
 /** How long a recording is kept, in words. */
 export function describeHours(hours: number): string {

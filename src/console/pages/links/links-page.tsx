@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
+import { capitalize } from "../../format.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
 import type { Column } from "../../parts/data-table.tsx";
@@ -57,8 +58,7 @@ const COLUMNS: readonly Column<SharedLink>[] = [
 ];
 
 function titleOfShown(link: SharedLink): string {
-  const shown = link.key || link.project ? describeShown(link) : "whole account";
-  return shown.charAt(0).toUpperCase() + shown.slice(1);
+  return capitalize(link.key || link.project ? describeShown(link) : "whole account");
 }
 
 /** Read-only links to usage, for people without a session. */

@@ -1,4 +1,5 @@
 import { useState } from "react";
+import { capitalize } from "../../format.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
 import type { Column } from "../../parts/data-table.tsx";
@@ -8,7 +9,6 @@ import { type Asked, Empty } from "../../parts/loaded.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import styles from "../../parts/stack.module.css";
 import { Time } from "../../parts/time.tsx";
-import { titleOf } from "../../queries/account.ts";
 
 /** A key that opens the console's API to programs. */
 export interface ManagementKey {
@@ -79,7 +79,7 @@ const COLUMNS: readonly Column<ManagementKey>[] = [
       </span>
     ),
   },
-  { id: "role", order: ({ role }) => role, header: "Role", cell: ({ role }) => titleOf(role) },
+  { id: "role", order: ({ role }) => role, header: "Role", cell: ({ role }) => capitalize(role) },
   {
     id: "created",
     order: ({ created_at }) => created_at,

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { api, call } from "../../api.ts";
-import { formatCount, formatMs, plural } from "../../format.ts";
+import { capitalize, formatCount, formatMs, plural } from "../../format.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Copy } from "../../parts/code-block.tsx";
@@ -88,7 +88,7 @@ const INVARIANTS: readonly Column<Checked>[] = [
     header: "What must hold",
     cell: ({ invariant, text }) => (
       <span className={styles.named}>
-        {sentence(text)}
+        {capitalize(text)}
         <small>{invariant}</small>
       </span>
     ),
@@ -117,10 +117,6 @@ const FOUND_MAX = 100;
 
 function countFound(rows: number, one: string): string {
   return rows < FOUND_MAX ? plural(rows, one) : `${FOUND_MAX} or more ${one}s`;
-}
-
-function sentence(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 function Findings({ findings }: { readonly findings: readonly Finding[] }) {

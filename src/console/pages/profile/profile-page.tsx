@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useRef, useState } from "react";
 import { ApiError, api, call } from "../../api.ts";
+import { capitalize } from "../../format.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
 import type { Column } from "../../parts/data-table.tsx";
@@ -13,7 +14,6 @@ import { PageHeader } from "../../parts/page-header.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import stack from "../../parts/stack.module.css";
 import { NewPasswordField } from "../../parts/typed-fields.tsx";
-import { titleOf } from "../../queries/account.ts";
 import { signInWaysQuery } from "../../queries/sign-in-ways.ts";
 import { type Me, meQuery, setupQuery, useMe } from "../../session.ts";
 import { useAction } from "../../use-action.ts";
@@ -137,7 +137,7 @@ type Membership = Me["accounts"][number];
 
 const COLUMNS: readonly Column<Membership>[] = [
   { id: "name", order: ({ name }) => name, header: "Account", cell: ({ name }) => name },
-  { id: "role", order: ({ role }) => role, header: "Your role", cell: ({ role }) => titleOf(role) },
+  { id: "role", order: ({ role }) => role, header: "Your role", cell: ({ role }) => capitalize(role) },
   {
     id: "state",
     header: "State",

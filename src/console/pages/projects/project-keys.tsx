@@ -7,7 +7,7 @@ import { ListTable } from "../../parts/list-table.tsx";
 import { Empty } from "../../parts/loaded.tsx";
 import { Money } from "../../parts/money.tsx";
 import { Panel } from "../../parts/panel.tsx";
-import { SpendingBar } from "../../parts/spending-limit.tsx";
+import { LimitCell } from "../../parts/spending-limit.tsx";
 import styles from "../../parts/stack.module.css";
 import { Time } from "../../parts/time.tsx";
 import type { ListedKey } from "../../queries/keys.ts";
@@ -46,12 +46,9 @@ const KEY_COLUMNS: readonly Column<ListedKey>[] = [
     id: "limit",
     order: ({ spending_limit }) => spending_limit && readUsd(spending_limit.remaining_usd),
     header: "Spending limit",
-    cell: ({ name, spending_limit }) =>
-      spending_limit ? (
-        <SpendingBar limit={spending_limit} label={`Spending limit of ${name}`} isShort />
-      ) : (
-        <span className={styles.soft}>none</span>
-      ),
+    cell: ({ name, spending_limit }) => (
+      <LimitCell limit={spending_limit} label={`Spending limit of ${name}`} />
+    ),
   },
   {
     id: "spent",
@@ -131,11 +128,9 @@ const MEMBER_COLUMNS: readonly Column<ProjectMember>[] = [
   {
     id: "limit",
     header: "Limit in all projects",
-    cell: ({ name, limit }) => {
-      const counted = limit?.spending_limit ?? limit?.each_member;
-      if (!counted) return <span className={styles.soft}>none</span>;
-      return <SpendingBar limit={counted} label={`Spending limit of ${name}`} isShort />;
-    },
+    cell: ({ name, limit }) => (
+      <LimitCell limit={limit?.spending_limit ?? limit?.each_member} label={`Spending limit of ${name}`} />
+    ),
   },
 ];
 

@@ -1,12 +1,20 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { formatCompact, formatCount, formatPercent, plural, readUsd, usdNumber } from "../../format.ts";
+import {
+  capitalize,
+  formatCompact,
+  formatCount,
+  formatPercent,
+  plural,
+  readUsd,
+  usdNumber,
+} from "../../format.ts";
 import type { Column } from "../../parts/data-table.tsx";
 import { ListTable } from "../../parts/list-table.tsx";
 import { Empty } from "../../parts/loaded.tsx";
 import { Money } from "../../parts/money.tsx";
 import { Panel } from "../../parts/panel.tsx";
-import { SpendingBar } from "../../parts/spending-limit.tsx";
+import { LimitCell } from "../../parts/spending-limit.tsx";
 import stack from "../../parts/stack.module.css";
 import { Tabs } from "../../parts/tabs.tsx";
 import { Time } from "../../parts/time.tsx";
@@ -132,18 +140,15 @@ function columnsOf(group: Group, { total, hasLimit }: Shown): readonly Column<Pr
     id: "limit",
     header: "Left of the limit",
     card: "line",
-    cell: ({ id, spending_limit }) =>
-      spending_limit ? (
-        <SpendingBar limit={spending_limit} label={`Limit of end user ${id ?? ""}`} isShort />
-      ) : (
-        <span className={stack.soft}>not counted yet</span>
-      ),
+    cell: ({ id, spending_limit }) => (
+      <LimitCell limit={spending_limit} label={`Limit of end user ${id ?? ""}`} none="not counted yet" />
+    ),
   };
   return [
     {
       id: "name",
       order: ({ name, id }) => name ?? id,
-      header: capital(group.one),
+      header: capitalize(group.one),
       cell: ({ id, name }) =>
         id === null ? (
           <span className={stack.soft}>{group.none}</span>
@@ -195,8 +200,4 @@ function linkOf(group: ProjectGroup, account: string, { id, name }: ProjectSpend
   }
   if (group !== "key" || name === null) return undefined;
   return { to: "/accounts/$account/keys/$key", params: { account, key: id } } as const;
-}
-
-function capital(text: string): string {
-  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 }

@@ -9,7 +9,7 @@ import { ListTable } from "../../parts/list-table.tsx";
 import { Empty } from "../../parts/loaded.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { Panel } from "../../parts/panel.tsx";
-import { SpendingBar } from "../../parts/spending-limit.tsx";
+import { LimitCell } from "../../parts/spending-limit.tsx";
 import styles from "../../parts/stack.module.css";
 import { Time } from "../../parts/time.tsx";
 import { type Project, projectsQuery } from "../../queries/projects.ts";
@@ -49,12 +49,9 @@ const COLUMNS: readonly Column<Project>[] = [
     id: "budget",
     header: "Budget",
     card: "line",
-    cell: ({ name, spending_limit }) =>
-      spending_limit ? (
-        <SpendingBar limit={spending_limit} label={`Budget of ${name}`} isShort />
-      ) : (
-        <span className={styles.soft}>no budget</span>
-      ),
+    cell: ({ name, spending_limit }) => (
+      <LimitCell limit={spending_limit} label={`Budget of ${name}`} none="no budget" />
+    ),
   },
   {
     id: "users",

@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { api, call } from "../../api.ts";
+import { capitalize } from "../../format.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
 import type { Column } from "../../parts/data-table.tsx";
@@ -11,7 +12,7 @@ import { Panel } from "../../parts/panel.tsx";
 import styles from "../../parts/stack.module.css";
 import { Time } from "../../parts/time.tsx";
 import { showToast } from "../../parts/toast.tsx";
-import { type Invitation, invitationsQuery, ROLES, readRole, titleOf } from "../../queries/account.ts";
+import { type Invitation, invitationsQuery, ROLES, readRole } from "../../queries/account.ts";
 import { setupQuery, useAccount } from "../../session.ts";
 import { useAction } from "../../use-action.ts";
 
@@ -73,7 +74,7 @@ const COLUMNS: readonly Column<Invitation>[] = [
       </span>
     ),
   },
-  { id: "role", order: ({ role }) => role, header: "Role", cell: ({ role }) => titleOf(role) },
+  { id: "role", order: ({ role }) => role, header: "Role", cell: ({ role }) => capitalize(role) },
   {
     id: "state",
     order: ({ state }) => state,

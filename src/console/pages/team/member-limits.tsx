@@ -8,8 +8,7 @@ import { FormDialog } from "../../parts/dialog.tsx";
 import { ListTable } from "../../parts/list-table.tsx";
 import { Empty } from "../../parts/loaded.tsx";
 import { Panel } from "../../parts/panel.tsx";
-import { SpendingBar, SpendingFields } from "../../parts/spending-limit.tsx";
-import styles from "../../parts/stack.module.css";
+import { LimitCell, SpendingFields } from "../../parts/spending-limit.tsx";
 import { membersQuery } from "../../queries/account.ts";
 import { type MemberLimit, memberLimitsQuery } from "../../queries/projects.ts";
 import { useMay } from "../../session.ts";
@@ -70,12 +69,9 @@ const OWN_COLUMNS: readonly Column<MemberLimit>[] = [
     id: "own",
     order: ({ spending_limit }) => spending_limit && readUsd(spending_limit.remaining_usd),
     header: "Limit of their own",
-    cell: ({ name, spending_limit }) =>
-      spending_limit ? (
-        <SpendingBar limit={spending_limit} label={`Spending limit of ${name}`} isShort />
-      ) : (
-        <span className={styles.soft}>none</span>
-      ),
+    cell: ({ name, spending_limit }) => (
+      <LimitCell limit={spending_limit} label={`Spending limit of ${name}`} />
+    ),
   },
 ];
 
@@ -83,12 +79,9 @@ const OWN_COLUMNS: readonly Column<MemberLimit>[] = [
 const EACH_COLUMN: Column<MemberLimit> = {
   id: "each",
   header: "As each member",
-  cell: ({ name, each_member }) =>
-    each_member ? (
-      <SpendingBar limit={each_member} label={`Limit of each member for ${name}`} isShort />
-    ) : (
-      <span className={styles.soft}>none</span>
-    ),
+  cell: ({ name, each_member }) => (
+    <LimitCell limit={each_member} label={`Limit of each member for ${name}`} />
+  ),
 };
 
 function setColumn(choose: (member: MemberLimit) => void): Column<MemberLimit> {

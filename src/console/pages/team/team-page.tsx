@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
+import { capitalize } from "../../format.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
 import type { Column } from "../../parts/data-table.tsx";
@@ -11,7 +12,7 @@ import { PageHeader } from "../../parts/page-header.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import styles from "../../parts/stack.module.css";
 import { Time } from "../../parts/time.tsx";
-import { type Member, membersQuery, titleOf } from "../../queries/account.ts";
+import { type Member, membersQuery } from "../../queries/account.ts";
 import { withSearch } from "../../search.ts";
 import { useAccount, useMay, useMe } from "../../session.ts";
 import { Invitations, Invite } from "./invitations.tsx";
@@ -100,7 +101,7 @@ function columnsFor(myId: string): readonly Column<Member>[] {
       id: "role",
       order: ({ role }) => role,
       header: "Role",
-      cell: ({ role }) => <Badge tone={role === "owner" ? "accent" : "neutral"}>{titleOf(role)}</Badge>,
+      cell: ({ role }) => <Badge tone={role === "owner" ? "accent" : "neutral"}>{capitalize(role)}</Badge>,
     },
     {
       id: "joined",

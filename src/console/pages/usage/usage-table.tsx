@@ -1,6 +1,14 @@
 import { useNavigate } from "@tanstack/react-router";
 import { printShare, shareOf } from "../../compare.ts";
-import { formatCompact, formatCount, formatMs, formatUsdNumber, readUsd, usdNumber } from "../../format.ts";
+import {
+  capitalize,
+  formatCompact,
+  formatCount,
+  formatMs,
+  formatUsdNumber,
+  readUsd,
+  usdNumber,
+} from "../../format.ts";
 import { viewOutcome } from "../../parts/badge.tsx";
 import type { Column } from "../../parts/data-table.tsx";
 import { ListTable } from "../../parts/list-table.tsx";
@@ -27,7 +35,7 @@ export function UsageTable({ usage, query, table }: UsageTableProps) {
   const { group } = query;
   const first: Column<UsageGroup> = {
     id: "group",
-    header: capital(GROUPS[group]),
+    header: capitalize(GROUPS[group]),
     order: (row) => nameOf(row, query),
     cell: (row) => nameOf(row, query),
   };
@@ -35,7 +43,7 @@ export function UsageTable({ usage, query, table }: UsageTableProps) {
     <ListTable
       name="groups"
       searchBy={(row) => [nameOf(row, query)]}
-      searchLabel={capital(GROUPS[group])}
+      searchLabel={capitalize(GROUPS[group])}
       caption={`${title} by ${GROUPS[group]}`}
       columns={[first, ...columns]}
       rows={usage.groups}
@@ -188,8 +196,4 @@ function linkOf({ group, group_name }: UsageGroup, query: UsageQuery) {
   // What is shown alone is divided by something else.
   const divided = name === "model" ? "upstream" : "model";
   return { to: ".", search: withSearch({ [name]: group, group: divided }) } as const;
-}
-
-function capital(text: string): string {
-  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 }
