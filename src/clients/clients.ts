@@ -1,12 +1,15 @@
-import { CLAUDE_CODE } from "./claude-code.ts";
+import {
+  CLAUDE_CODE,
+  CODEX,
+  CODEX_BASE_URL,
+  CODEX_WEBSOCKET,
+  GEMINI_CLI,
+  OPENCODE,
+  QWEN_CODE,
+} from "./agents.ts";
 import type { Client, ClientFacts, Snippet } from "./client.ts";
-import { CLINE } from "./cline.ts";
-import { CODEX, CODEX_BASE_URL, CODEX_WEBSOCKET } from "./codex.ts";
-import { CONTINUE, ZED } from "./editors.ts";
-import { GEMINI_CLI } from "./gemini-cli.ts";
+import { CLINE, CONTINUE, ZED } from "./editors.ts";
 import { LIBRARIES } from "./libraries.ts";
-import { OPENCODE } from "./opencode.ts";
-import { QWEN_CODE } from "./qwen-code.ts";
 
 /** Every client that has settings, in the order in which the console and the command line show them. */
 export const CLIENTS: readonly Client[] = [

@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
+import { CODEX, OPENCODE } from "../../src/clients/agents.ts";
 import { CLIENTS } from "../../src/clients/clients.ts";
-import { CODEX } from "../../src/clients/codex.ts";
-import { OPENCODE } from "../../src/clients/opencode.ts";
 import { DEMO_MODEL } from "../../src/demo/demo-model.ts";
 import { AGENTS } from "../agents/agent/all.ts";
 import { findUnlisted, readListed } from "../agents/client-fields.ts";

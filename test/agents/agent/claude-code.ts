@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { CLAUDE_CODE, claudeCodeVariables } from "../../../src/clients/claude-code.ts";
+import { CLAUDE_CODE, claudeCodeVariables } from "../../../src/clients/agents.ts";
 import { UPSTREAMS } from "../upstreams.ts";
 import type { Agent } from "./agent.ts";
 

@@ -1,4 +1,4 @@
-import { CLINE, clineArguments } from "../../../src/clients/cline.ts";
+import { CLINE, clineArguments } from "../../../src/clients/editors.ts";
 import { COMMON_UPSTREAMS } from "../upstreams.ts";
 import type { Agent } from "./agent.ts";
 

@@ -6,7 +6,7 @@ import {
   CODEX_WEBSOCKET,
   printCodexBaseUrl,
   printCodexProvider,
-} from "../../../src/clients/codex.ts";
+} from "../../../src/clients/agents.ts";
 import { COMPACTION_TOKENS } from "../errand.ts";
 import { UPSTREAMS, type UpstreamKind } from "../upstreams.ts";
 import type { Agent, Toolbox, ToolUse } from "./agent.ts";

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { GEMINI_CLI, GEMINI_CLI_SETTINGS, geminiCliVariables } from "../../../src/clients/gemini-cli.ts";
+import { GEMINI_CLI, GEMINI_CLI_SETTINGS, geminiCliVariables } from "../../../src/clients/agents.ts";
 import { UPSTREAMS } from "../upstreams.ts";
 import type { Agent } from "./agent.ts";
 

@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { OPENCODE, opencodeSettings } from "../../../src/clients/opencode.ts";
+import { OPENCODE, opencodeSettings } from "../../../src/clients/agents.ts";
 import { COMMON_UPSTREAMS } from "../upstreams.ts";
 import type { Agent } from "./agent.ts";
 

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { QWEN_CODE, qwenCodeSettings } from "../../../src/clients/qwen-code.ts";
+import { QWEN_CODE, qwenCodeSettings } from "../../../src/clients/agents.ts";
 import { COMMON_UPSTREAMS } from "../upstreams.ts";
 import type { Agent } from "./agent.ts";
 
