@@ -1,7 +1,6 @@
 import type { LedgerReads } from "../records.ts";
 import { createRollUpsRead } from "./coverage.ts";
-import { createCreditTotalsRead } from "./credit-totals.ts";
-import { createCreditList } from "./credits.ts";
+import { createCreditList, createCreditTotalsRead } from "./credits.ts";
 import { createFullLimitsRead } from "./full-limits.ts";
 import { createJournalTotalsRead } from "./journal-sums.ts";
 import type { Dialect, RunQuery } from "./query.ts";
