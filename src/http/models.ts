@@ -10,7 +10,6 @@ import { GatewayError } from "../errors.ts";
 import { mayUse } from "../gateway/plan.ts";
 import { answerCaller } from "./answer-caller.ts";
 import { rejectKeyInUrl } from "./gemini.ts";
-import { printGeminiList, printGeminiModel } from "./gemini-models.ts";
 import type { HttpParts } from "./http-parts.ts";
 import { pathOf } from "./identity.ts";
 
@@ -122,4 +121,30 @@ const MODALITIES: readonly (readonly [ability: Capability, modality: string])[] 
 function printAbilities(can: readonly Capability[]): object {
   const others = MODALITIES.filter(([ability]) => can.includes(ability)).map(([, modality]) => modality);
   return { can, architecture: { input_modalities: ["text", ...others] } };
+}
+
+const GENERATION = ["generateContent", "streamGenerateContent", "countTokens"];
+const EMBEDDING = ["embedContent", "batchEmbedContents"];
+
+/** Prints all models at once: clients follow a page token only where there is one. */
+function printGeminiList(models: readonly Model[]): object {
+  return { models: models.map(printGeminiModel) };
+}
+
+/**
+ * Prints a model in Google's form.
+ *
+ * @see https://ai.google.dev/api/models
+ */
+function printGeminiModel({ id, contextWindow, outputTokensMax, can }: Model): object {
+  return {
+    name: `models/${id}`,
+    baseModelId: id,
+    version: "1",
+    displayName: id,
+    inputTokenLimit: contextWindow,
+    outputTokenLimit: outputTokensMax,
+    supportedGenerationMethods: outputTokensMax === 0 ? EMBEDDING : GENERATION,
+    ...(can ? { thinking: can.includes("reasoning") } : {}),
+  };
 }
