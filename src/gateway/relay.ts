@@ -179,8 +179,7 @@ class RelayedStream implements SseListener {
     this.#context = context;
     this.#meter = context.held.meter;
     this.#timeouts = timeouts;
-    const { eventCharsMax } = context.held.quote.request;
-    this.#decoder = createSseDecoder(eventCharsMax === undefined ? undefined : { eventCharsMax });
+    this.#decoder = createSseDecoder(context.held.quote.request.eventCharsMax);
     const { trace, candidate } = context;
     this.#response = trace && new ResponseReader(candidate.codec.format.surface);
   }

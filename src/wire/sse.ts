@@ -6,14 +6,6 @@ export interface SseEvent {
   readonly data: string;
 }
 
-/** Bounds of one event. */
-interface SseLimits {
-  /** Characters of an incomplete event, over all its lines. */
-  readonly eventCharsMax: number;
-  /** Number of `data` lines. */
-  readonly eventLinesMax?: number;
-}
-
 /** Reads the events of a decoder, in the order of the stream. */
 export interface SseListener {
   read(event: SseEvent): void;
@@ -43,36 +35,36 @@ export interface SseFrame {
   readonly data: string;
 }
 
+/** Characters of an incomplete event, over all its lines. */
 const EVENT_CHARS_MAX = 16 * 1024 * 1024;
 /**
  * Providers send an event in one line. A line costs far more memory than its characters until it is joined.
  */
 const EVENT_LINES_MAX = 10_000;
-const DEFAULT_LIMITS: SseLimits = { eventCharsMax: EVENT_CHARS_MAX };
 const SPACE = 0x20;
 const LINE_FEED = 0x0a;
 const DATA_FIELD = "data: ";
 const STREAMED = { stream: true } as const;
 
 /**
- * Creates a decoder that accepts LF, CRLF and CR, with or without BOM, and drops comments, ids and retries.
+ * Creates a decoder of events of at most so many characters. It accepts LF, CRLF and CR, with or without BOM, and
+ * drops comments, ids and retries.
  *
  * @see https://html.spec.whatwg.org/multipage/server-sent-events.html
  */
-export function createSseDecoder(limits: SseLimits = DEFAULT_LIMITS): SseDecoder {
-  return new EventDecoder(limits);
+export function createSseDecoder(eventCharsMax = EVENT_CHARS_MAX): SseDecoder {
+  return new EventDecoder(eventCharsMax);
 }
 
 /** A class, because closures for each stream cost more memory. */
 class EventDecoder implements SseDecoder {
-  readonly #limits: SseLimits;
+  readonly #eventCharsMax: number;
   readonly #decoder = new TextDecoder();
-  readonly #lines: LineReader;
+  readonly #lines = new LineReader();
   #isAfterCr = false;
 
-  constructor(limits: SseLimits) {
-    this.#limits = limits;
-    this.#lines = new LineReader(limits.eventLinesMax ?? EVENT_LINES_MAX);
+  constructor(eventCharsMax: number) {
+    this.#eventCharsMax = eventCharsMax;
   }
 
   decode(bytes: Uint8Array | undefined, listener: SseListener): void {
@@ -90,8 +82,7 @@ class EventDecoder implements SseDecoder {
 
   #read(text: string, listener: SseListener): void {
     this.#lines.read(this.#normaliseLineEnds(text), listener);
-    if (this.#lines.pendingChars() > this.#limits.eventCharsMax)
-      throw new UpstreamFault("An event is too long");
+    if (this.#lines.pendingChars() > this.#eventCharsMax) throw new UpstreamFault("An event is too long");
   }
 
   #normaliseLineEnds(text: string): string {
@@ -121,15 +112,10 @@ function isWholeEvent(text: string, start: number, end: number): boolean {
 
 /** Reads lines into events. */
 class LineReader {
-  readonly #linesMax: number;
   #partial = "";
   #event: string | undefined;
   #data: string | undefined;
   #dataLines = 0;
-
-  constructor(linesMax: number) {
-    this.#linesMax = linesMax;
-  }
 
   pendingChars(): number {
     return this.#partial.length + (this.#data?.length ?? 0) + (this.#event?.length ?? 0);
@@ -173,7 +159,7 @@ class LineReader {
 
   #addData(value: string): void {
     this.#dataLines += 1;
-    if (this.#dataLines > this.#linesMax) throw new UpstreamFault("An event has too many lines");
+    if (this.#dataLines > EVENT_LINES_MAX) throw new UpstreamFault("An event has too many lines");
     this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
   }
 

@@ -127,7 +127,7 @@ describe("createSseDecoder", () => {
     ["endless data lines", "", `data: ${"x".repeat(90)}\n`],
     ["an endless comment", ": ", "x".repeat(100)],
   ])("throws an UpstreamFault for %s", (_, head, more) => {
-    const decoder = createSseDecoder({ eventCharsMax: 1000 });
+    const decoder = createSseDecoder(1000);
     const pushMany = () => {
       decoder.push(encoder.encode(head));
       for (let pushes = 0; pushes < 20; pushes += 1) decoder.push(encoder.encode(more));
@@ -148,7 +148,7 @@ describe("createSseDecoder", () => {
   );
 
   test("accepts any number of events below the limit", () => {
-    const decoder = createSseDecoder({ eventCharsMax: 1000 });
+    const decoder = createSseDecoder(1000);
     expect(decoder.push(encoder.encode(`data: ${"x".repeat(900)}\n\n`.repeat(50)))).toHaveLength(50);
   });
 
