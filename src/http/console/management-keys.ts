@@ -7,9 +7,9 @@ import {
   type ManagementScope,
   revokeManagementKey,
 } from "../../accounts/keys/management-keys.ts";
-import { listOf, managementKey, name, printManagementKey } from "./accounts/shapes.ts";
+import { managementKey, name, printManagementKey } from "./accounts/shapes.ts";
 import { createGuard, type GuardParts } from "./guard.ts";
-import { id, nothing, roleName as role } from "./shapes.ts";
+import { id, listOf, nothing, roleName as role } from "./shapes.ts";
 
 const issued = t.Object({
   key: managementKey,

@@ -1,4 +1,4 @@
-import { Elysia, type Static, t } from "elysia";
+import { Elysia, type Static } from "elysia";
 import type { Account } from "../../accounts/accounts.ts";
 import { markupOf } from "../../accounts/markup.ts";
 import { DEMO_MODEL } from "../../demo/demo-model.ts";
@@ -20,6 +20,7 @@ import type { PartsOf } from "./console-parts.ts";
 import { createGuard } from "./guard.ts";
 import { accountParams } from "./keys/shapes.ts";
 import { estimate, estimateBody, hours, hoursQuery, model } from "./models-shapes.ts";
+import { listOf } from "./shapes.ts";
 
 type Parts = PartsOf<"gateway">;
 
@@ -41,7 +42,7 @@ export function modelsRoutes(parts: Parts) {
         summary: "List the models with their prices",
         needs: "models.read",
         params: accountParams,
-        response: t.Object({ items: t.Array(model) }),
+        response: listOf(model),
       },
     )
     .post(

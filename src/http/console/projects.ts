@@ -10,14 +10,14 @@ import { printUsd } from "../../domain/money.ts";
 import { GatewayError } from "../../errors.ts";
 import type { SpendLimitUsage } from "../../ledger/records.ts";
 import { type SpendLimitState, unspentLimit } from "../../usage/forecast/bound-keys.ts";
-import { listOf, name } from "./accounts/shapes.ts";
+import { name } from "./accounts/shapes.ts";
 import type { PartsOf } from "./console-parts.ts";
 import { describeConflict } from "./errors.ts";
 import { createGuard } from "./guard.ts";
 import { printSpendingLimit } from "./keys/print.ts";
 import { readSpendingLimit } from "./keys/read-spending-limit.ts";
 import { accountParams, period, projectId, spendingLimit, spendingLimitBody } from "./keys/shapes.ts";
-import { conflictWith, id, time, usd } from "./shapes.ts";
+import { conflictWith, id, listOf, time, usd } from "./shapes.ts";
 
 type Parts = PartsOf<"ledger">;
 

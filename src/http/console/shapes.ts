@@ -31,6 +31,11 @@ export function oneOf<const Words extends readonly string[]>(
 
 export const roleName = oneOf(["owner", "developer", "viewer"]);
 
+/** A whole list. */
+export function listOf<Item extends TSchema>(item: Item) {
+  return t.Object({ items: t.Array(item) });
+}
+
 /** One page of a list. `next` is the token of the next page, null on the last one. */
 export function pageOf<Item extends TSchema>(item: Item) {
   return t.Object({ items: t.Array(item), next: t.Nullable(t.String()) });

@@ -10,7 +10,7 @@ import { createGuard } from "./guard.ts";
 import { printSpendingLimit } from "./keys/print.ts";
 import { spendingLimit } from "./keys/shapes.ts";
 import { contextOf } from "./request-context.ts";
-import { id, nothing, oneOf, time, usd } from "./shapes.ts";
+import { id, listOf, nothing, oneOf, time, usd } from "./shapes.ts";
 import { csvHeaders } from "./text-stream.ts";
 import { month } from "./wallet/shapes.ts";
 
@@ -86,7 +86,7 @@ function linkRoutes(parts: Parts) {
         const links = await listLinks(database, account.id);
         return { items: links.map((each) => printLink(each, now())) };
       },
-      { summary: "List the shared links", needs: "links.read", response: t.Object({ items: t.Array(link) }) },
+      { summary: "List the shared links", needs: "links.read", response: listOf(link) },
     )
     .post(
       "/accounts/:account/links",

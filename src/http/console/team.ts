@@ -13,10 +13,10 @@ import { changeRole, listMembers, type Member, removeMember } from "../../accoun
 import { findPerson, findPersonById } from "../../accounts/people/people.ts";
 import { printTime } from "../../domain/id-time.ts";
 import { GatewayError } from "../../errors.ts";
-import { email, listOf } from "./accounts/shapes.ts";
+import { email } from "./accounts/shapes.ts";
 import type { PartsOf } from "./console-parts.ts";
 import { type AccountAccess, createGuard } from "./guard.ts";
-import { id, nothing, oneOf, roleName as role, time } from "./shapes.ts";
+import { id, listOf, nothing, oneOf, roleName as role, time } from "./shapes.ts";
 
 type Parts = PartsOf<"settings" | "mails">;
 

@@ -1,4 +1,4 @@
-import { type TSchema, t } from "elysia";
+import { t } from "elysia";
 import type { Account } from "../../../accounts/accounts.ts";
 import type { AuditEntry } from "../../../accounts/audit-trail.ts";
 import type { ManagementKey } from "../../../accounts/keys/management-keys.ts";
@@ -112,11 +112,6 @@ export const auditEntry = t.Object({
 });
 
 type AuditEntryShape = typeof auditEntry.static;
-
-/** A whole list. */
-export function listOf<Item extends TSchema>(item: Item) {
-  return t.Object({ items: t.Array(item) });
-}
 
 export function printAccount({ id, name, state, email, createdAtMs, version }: Account): AccountShape {
   return { id, name, state, email: email ?? null, created_at: printTime(createdAtMs), version };

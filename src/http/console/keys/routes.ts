@@ -1,4 +1,4 @@
-import { Elysia, status, t } from "elysia";
+import { Elysia, status } from "elysia";
 import { thirtyDaysFrom } from "../../../accounts/account-list.ts";
 import type { Account } from "../../../accounts/accounts.ts";
 import type { ApiKey } from "../../../accounts/keys/key.ts";
@@ -9,7 +9,7 @@ import { createSimulator } from "../../../usage/forecast/simulation.ts";
 import { readLastUse, sumSpentByKey } from "../../../usage/key-activity.ts";
 import { describeConflict } from "../errors.ts";
 import { createGuard } from "../guard.ts";
-import { conflictWith } from "../shapes.ts";
+import { conflictWith, listOf } from "../shapes.ts";
 import {
   createKey,
   editKey,
@@ -71,7 +71,7 @@ function allKeysRoutes(parts: KeyParts) {
         summary: "List the names and spending limits of all keys",
         needs: "keys.read",
         params: accountParams,
-        response: t.Object({ items: t.Array(namedKey) }),
+        response: listOf(namedKey),
       },
     )
     .post("/accounts/:account/keys", (context) => createKey(parts, context), {

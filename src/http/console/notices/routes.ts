@@ -27,7 +27,7 @@ import { readConflict } from "../errors.ts";
 import type { AccountAccess } from "../guard.ts";
 import { createGuard } from "../guard.ts";
 import { PERMISSIONS } from "../permissions.ts";
-import { conflictWith, id, nothing, pageOf } from "../shapes.ts";
+import { conflictWith, id, listOf, nothing, pageOf } from "../shapes.ts";
 import {
   delivery,
   emails,
@@ -111,7 +111,7 @@ function ruleRoutes(parts: Parts) {
       {
         summary: "List the notice rules",
         needs: "notices.read",
-        response: t.Object({ items: t.Array(noticeRule) }),
+        response: listOf(noticeRule),
       },
     )
     .post(
@@ -192,7 +192,7 @@ function ruleDeliveries(parts: Parts) {
         summary: "List the mails and webhook calls of a rule",
         needs: "notices.read",
         params: ruleParams,
-        response: t.Object({ items: t.Array(delivery) }),
+        response: listOf(delivery),
       },
     );
 }

@@ -10,19 +10,18 @@ import { endWay, listSignInWays, type SignInWays } from "../../../accounts/peopl
 import { printTime } from "../../../domain/id-time.ts";
 import { GatewayError } from "../../../errors.ts";
 import { createGuard, type GuardParts } from "../guard.ts";
+import { personShape } from "../session/shapes.ts";
 import { id, listQuery, nothing, pageOf, time } from "../shapes.ts";
 
-const listedPerson = t.Object({
-  id,
-  name: t.String(),
-  email: t.String(),
-  email_verified: t.Boolean(),
-  is_operator: t.Boolean(),
-  created_at: time,
-  last_seen_at: t.Nullable(time),
-  accounts: t.Integer(),
-  sessions: t.Integer(),
-});
+const listedPerson = t.Composite([
+  personShape,
+  t.Object({
+    created_at: time,
+    last_seen_at: t.Nullable(time),
+    accounts: t.Integer(),
+    sessions: t.Integer(),
+  }),
+]);
 const personWays = t.Object({
   password: t.Boolean(),
   second_factor: t.Boolean(),

@@ -5,6 +5,7 @@ import { addressOfWallet, type FullStripe } from "../../../payments/stripe.ts";
 import { offersOf, openPortal, orderPlan, requireOffer } from "../../../plans/billing/orders.ts";
 import type { ConsoleSettings, PartsOf } from "../console-parts.ts";
 import { createGuard } from "../guard.ts";
+import { listOf } from "../shapes.ts";
 import { planId, planShape, shapePlan } from "../subscriptions/shapes.ts";
 import { newCheckoutShape } from "../wallet/shapes.ts";
 
@@ -25,7 +26,7 @@ export function planOrderRoutes(parts: Parts, requireStripe: () => FullStripe) {
     .get("/plans", () => ({ items: offersUnder(settings).map(shapeOffer) }), {
       summary: "List the plans that owners may buy",
       needs: "wallet.read",
-      response: t.Object({ items: t.Array(planShape) }),
+      response: listOf(planShape),
     })
     .post(
       "/subscription/checkouts",

@@ -1,5 +1,5 @@
 import { type Static, t } from "elysia";
-import { oneOf, scopeFilter, time, usd } from "../shapes.ts";
+import { oneOf, pageOf, scopeFilter, time, usd } from "../shapes.ts";
 
 /** PostgreSQL has no text with a NUL. */
 const text = t.String({ maxLength: 256, pattern: "^[^\\0]*$" });
@@ -159,7 +159,7 @@ export const refusalsQuery = t.Object({
 const refusal = t.Object(refusalMembers);
 export type RefusalJson = Static<typeof refusal>;
 
-export const refusalsAnswer = t.Object({ items: t.Array(refusal), next: t.Nullable(t.String()) });
+export const refusalsAnswer = pageOf(refusal);
 
 export const refusalAnswer = t.Object({
   ...refusalMembers,

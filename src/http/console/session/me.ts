@@ -26,7 +26,7 @@ import { GatewayError } from "../../../errors.ts";
 import type { PartsOf } from "../console-parts.ts";
 import { createGuard, isConfirmed } from "../guard.ts";
 import { visitorOf } from "../request-context.ts";
-import { id, nothing } from "../shapes.ts";
+import { id, listOf, nothing } from "../shapes.ts";
 import {
   codeField,
   meShape,
@@ -177,7 +177,7 @@ export function mySessionsRoutes(parts: Parts) {
       {
         summary: "List the open sessions",
         needsSession: true,
-        response: t.Object({ items: t.Array(sessionShape) }),
+        response: listOf(sessionShape),
       },
     )
     .delete(

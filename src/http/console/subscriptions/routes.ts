@@ -14,7 +14,7 @@ import type { PartsOf } from "../console-parts.ts";
 import { readConflict } from "../errors.ts";
 import { createGuard } from "../guard.ts";
 import { billingParts } from "../payments/billing-parts.ts";
-import { conflictWith, pageOf } from "../shapes.ts";
+import { conflictWith, listOf, pageOf } from "../shapes.ts";
 import {
   newSubscription,
   ownSubscription,
@@ -57,7 +57,7 @@ export function subscriptionsRoutes(parts: Parts) {
     .get("/operator/plans", () => ({ items: (settings.plans ?? []).map(shapePlan) }), {
       summary: "List the plans of the configuration file",
       needsOperator: true,
-      response: t.Object({ items: t.Array(planShape) }),
+      response: listOf(planShape),
     })
     .get("/operator/subscriptions", ({ query }) => list(parts, query), {
       summary: "List subscriptions",

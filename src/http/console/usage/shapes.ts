@@ -1,4 +1,4 @@
-import { type Static, t } from "elysia";
+import { type Static, type TSchema, t } from "elysia";
 import { printUsd } from "../../../domain/money.ts";
 import type { AccountAnomaly } from "../../../usage/anomalies.ts";
 import type { Compared, PriceComparison } from "../../../usage/what-if.ts";
@@ -99,24 +99,27 @@ const row = t.Object({
 });
 export type UsageRowJson = Static<typeof row>;
 
-const answer = {
-  from: time,
-  to: time,
-  resolution: oneOf(["hour", "day"], {
-    description: "day: whole UTC days were read, and the range was widened to them",
-  }),
-  refused_since: t.String({ description: "refused requests are kept for 7 days; earlier ones count as 0" }),
-};
-
 const names = t.Object({ group: t.Nullable(t.String()), group_name: t.Nullable(t.String()) });
 
-export const usageAnswer = t.Object({
-  ...answer,
-  rows: t.Array(row),
-  total,
-  groups: t.Array(t.Composite([names, total])),
-  previous: t.Nullable(total),
-});
+function answerOf<Row extends TSchema, Total extends ReturnType<typeof t.Object>>(
+  rowShape: Row,
+  totalShape: Total,
+) {
+  return t.Object({
+    from: time,
+    to: time,
+    resolution: oneOf(["hour", "day"], {
+      description: "day: whole UTC days were read, and the range was widened to them",
+    }),
+    refused_since: t.String({ description: "refused requests are kept for 7 days; earlier ones count as 0" }),
+    rows: t.Array(rowShape),
+    total: totalShape,
+    groups: t.Array(t.Composite([names, totalShape])),
+    previous: t.Nullable(totalShape),
+  });
+}
+
+export const usageAnswer = answerOf(row, total);
 export type UsageAnswer = Static<typeof usageAnswer>;
 
 const operatorTotal = t.Composite([total, t.Object(margin)]);
@@ -124,13 +127,7 @@ const operatorRow = t.Composite([row, t.Object(margin)]);
 export type OperatorUsageRowJson = Static<typeof operatorRow>;
 
 /** The answer for operators: every sum with its margin. */
-export const operatorUsageAnswer = t.Object({
-  ...answer,
-  rows: t.Array(operatorRow),
-  total: operatorTotal,
-  groups: t.Array(t.Composite([names, operatorTotal])),
-  previous: t.Nullable(operatorTotal),
-});
+export const operatorUsageAnswer = answerOf(operatorRow, operatorTotal);
 export type OperatorUsageAnswer = Static<typeof operatorUsageAnswer>;
 
 export const anomaliesAnswer = t.Object({
