@@ -40,11 +40,11 @@ const YEARS_MS = 400 * 86_400_000;
 const EVERYTHING = { size: 1000 };
 
 /** Tests between two audits, which read the whole suite's journal. */
-const AUDIT_EVERY = 120;
+const AUDIT_EVERY = 250;
 
 /**
  * Opens one ledger for a suite, with a new funded wallet for each test. After each test, every open hold must
- * expire and the held amount must be 0. After each 120th test and after the last, the audit must find nothing.
+ * expire and the held amount must be 0. After each 250th test and after the last, the audit must find nothing.
  */
 export function useLedgerEnv(open: OpenLedger) {
   let opened: LedgerUnderTest | undefined;
