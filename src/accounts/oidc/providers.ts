@@ -10,7 +10,7 @@ import { type Claims, needsMore, readClaims } from "./claims.ts";
 const CALL_S = 5;
 /** The most of one answer. Discovery and keys of known providers have less than 32 KiB. */
 const ANSWER_BYTES_MAX = 256 * 1024;
-/** Calls of providers at a time, of all visitors. */
+/** Calls of one provider at a time, of all visitors: a slow provider takes no place of another. */
 const RUNNING_MAX = 32;
 /** Clocks of providers may differ by as much. */
 export const CLOCK_SKEW_S = 60;
@@ -51,7 +51,7 @@ interface Known {
 
 export function createProviders(now: () => number): Providers {
   const known = new Map<string, Known>();
-  let running = 0;
+  const running = new Map<string, number>();
 
   const forget = ({ id }: SignInProvider) => {
     const entry = known.get(id);
@@ -69,22 +69,23 @@ export function createProviders(now: () => number): Providers {
     });
     return configuration;
   };
-  const counted = async <Result>(work: () => Promise<Result>): Promise<Result> => {
-    if (running >= RUNNING_MAX) throw new GatewayError("sign_in_throttled", { retryAfterS: CALL_S });
-    running += 1;
-    return work().finally(() => {
-      running -= 1;
-    });
+  const counted = async <Result>({ id }: SignInProvider, work: () => Promise<Result>): Promise<Result> => {
+    const others = running.get(id) ?? 0;
+    if (others >= RUNNING_MAX) throw new GatewayError("sign_in_throttled", { retryAfterS: CALL_S });
+    running.set(id, others + 1);
+    return work().finally(() => running.set(id, (running.get(id) ?? 1) - 1));
   };
 
   return {
     addressOf: (provider, bonds, isFresh) =>
-      counted(async () => printAddress(await discover(provider), provider, { bonds, isFresh })),
+      counted(provider, async () => printAddress(await discover(provider), provider, { bonds, isFresh })),
     redeem: (provider, bonds, answer) =>
-      counted(async () => redeem(await discover(provider), provider, { bonds, answer })).catch((fault) => {
-        forget(provider);
-        throw fault;
-      }),
+      counted(provider, async () => redeem(await discover(provider), provider, { bonds, answer })).catch(
+        (fault) => {
+          forget(provider);
+          throw fault;
+        },
+      ),
   };
 }
 

@@ -156,13 +156,17 @@ test("a redirect of the issuer is not followed", async () => {
   expect(liar.forms).toHaveLength(0);
 });
 
-test("while 32 visitors wait for a slow issuer, a further one is refused at once", async () => {
+test("while 32 visitors wait for a slow issuer, a further one is refused at once, and none of another issuer", async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   liar.lie({ answer: async () => void (await promise) });
+  const other = startLyingIssuer(CLIENT);
+  const { issuer } = other;
   const providers = createProviders(Date.now);
   const begin = () => providers.addressOf(providerOf(), BONDS, false);
   const waiting = Array.from({ length: 32 }, begin);
   await expect(begin()).rejects.toMatchObject({ kind: "sign_in_throttled" });
+  const elsewhere = providers.addressOf(providerOf({ id: "other", issuer }), BONDS, false);
+  expect(await elsewhere.finally(() => other.stop())).toContain(issuer);
   resolve();
   await Promise.all(waiting);
   expect(await begin()).toContain(liar.issuer);
