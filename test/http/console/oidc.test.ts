@@ -305,6 +305,12 @@ describe.each(DIALECTS)("the sign-in at a provider on %s", (dialect) => {
     expect(answered.headers.get("location")).toBe("/console/sign-in?problem=provider");
   });
 
+  test("an invitation that is none goes into no cookie", async () => {
+    const invitation = `${"x".repeat(43)}; Domain=example.com`;
+    const begun = await open().call("POST", "/oidc/real", { invitation });
+    expect([begun.status, begun.headers.getSetCookie()]).toEqual([422, []]);
+  });
+
   test("the provider's refusal is named by a word, and nothing of its text is shown", async () => {
     const browser = open();
     server.subject = undefined;

@@ -8,12 +8,13 @@ import type { PartsOf } from "../console-parts.ts";
 import { createGuard } from "../guard.ts";
 import { visitorOf } from "../request-context.ts";
 import { requireSession } from "./me.ts";
-import { tokenField } from "./shapes.ts";
 
 type Parts = PartsOf<"providerSignIns" | "signIns" | "log">;
 
 const providerParams = t.Object({ provider: t.String({ minLength: 1, maxLength: 32 }) });
 const location = t.Object({ location: t.String() });
+/** Its characters go into a cookie as they are. */
+const invitation = t.String({ pattern: "^[\\w-]{43}$" });
 
 /** Routes of the sign-in at OpenID providers. */
 export function providersRoutes(parts: Parts) {
@@ -32,7 +33,7 @@ export function providersRoutes(parts: Parts) {
         params: providerParams,
         body: t.Object({
           next: t.Optional(t.String({ maxLength: 2_048 })),
-          invitation: t.Optional(tokenField),
+          invitation: t.Optional(invitation),
         }),
         response: location,
       },
