@@ -58,16 +58,17 @@ export function removeFlowCookie(publicUrl: string): string {
   return printCookie("", formOf(publicUrl), 0);
 }
 
-/**
- * Takes the flow of a secret, once. `undefined` for an unknown, old or taken one, and for another provider or state: an
- * answer that another site made up ends no flow.
- */
+/** Whether the state of an answer is that of a secret. Another site, which does not know the secret, makes none up. */
+export function isStateOf(secret: string, state: string): boolean {
+  return isEqual(state, stateOf(secret));
+}
+
+/** Takes the flow of a secret, once. `undefined` for an unknown, old or taken one, and for another provider. */
 export async function takeFlow(
   database: Database,
-  { secret, provider, state }: { readonly secret: string; readonly provider: string; readonly state: string },
+  { secret, provider }: { readonly secret: string; readonly provider: string },
   nowMs: number,
 ): Promise<Flow | undefined> {
-  if (!isEqual(state, stateOf(secret))) return undefined;
   // Safe because beginFlow alone gives values of this kind.
   const flow = (await takeOnce(database, { kind: KIND, secret }, nowMs)) as Flow | undefined;
   return flow?.provider === provider ? flow : undefined;

@@ -14,7 +14,7 @@ import {
   type Visit,
 } from "./admission.ts";
 import { type Claims, isAdmitted } from "./claims.ts";
-import { beginFlow, bondsOf, type Flow, type Purpose, readFlowCookie, takeFlow } from "./flows.ts";
+import { beginFlow, bondsOf, type Flow, isStateOf, type Purpose, readFlowCookie, takeFlow } from "./flows.ts";
 import { findIdentity, linkIdentity } from "./identities.ts";
 import { CLOCK_SKEW_S } from "./providers.ts";
 
@@ -41,13 +41,13 @@ interface Begin {
  */
 export async function beginAtProvider(
   parts: ProviderSignInParts,
-  { address }: Visitor,
+  visitor: Visitor,
   { provider: id, purpose, next, invitation, actor }: Begin,
 ): Promise<{ readonly location: string; readonly cookie: string }> {
   const provider = requireProvider(parts.rules(), id);
   const sessionId = actor?.session?.id;
   if (purpose !== "sign-in" && sessionId === undefined) throw new GatewayError("no_session");
-  return parts.throttle("provider", { address }, async () => {
+  return parts.throttle("provider", attemptOf(visitor, actor), async () => {
     const flow = {
       provider: id,
       purpose,
@@ -60,6 +60,11 @@ export async function beginAtProvider(
     const location = await parts.providers.addressOf(provider, bonds, purpose === "confirm").catch(refuse);
     return { location, cookie };
   });
+}
+
+/** Attempts within a session count for it alone: strangers at its address could otherwise keep its person from a proof. */
+function attemptOf({ address }: Visitor, actor: Actor | undefined) {
+  return { address, trusted: actor?.session && `session:${actor.session.id}` };
 }
 
 function refuse(fault: unknown): never {
@@ -92,13 +97,16 @@ export async function finishAtProvider(
 ): Promise<Finished> {
   const sent = readFlowCookie(visitor.headers, parts.publicUrl());
   const state = new URLSearchParams(answered.query).get("state") ?? "";
-  const taken = { secret: sent?.secret ?? "", provider: answered.provider, state };
-  const flow = await takeFlow(parts.database, taken, parts.now());
-  if (!sent || !flow) return { problem: "expired", purpose: "sign-in", next: "/" };
-  const failed = (problem: Problem, fault?: unknown): Finished => ({ ...flow, problem, fault });
-  const attempt = { address: visitor.address };
+  const unknown = { purpose: "sign-in", next: "/" } as const;
+  // Not counted: another site can send a browser here.
+  if (!sent || !isStateOf(sent.secret, state)) return { ...unknown, problem: "expired" };
+  const taken: { flow?: Flow } = {};
+  const failed = (problem: Problem, fault?: unknown) => ({ ...unknown, ...taken.flow, problem, fault });
   try {
-    return await parts.throttle("guess", attempt, async () => {
+    return await parts.throttle("guess", attemptOf(visitor, answered.actor), async () => {
+      const flow = await takeFlow(parts.database, { ...sent, provider: answered.provider }, parts.now());
+      if (!flow) throw new NotAdmitted("expired");
+      taken.flow = flow;
       const visit = { parts, visitor, flow, actor: answered.actor, invitation: sent.invitation };
       const cookie = await finish(visit, { ...answered, secret: sent.secret });
       return { next: nextOf(flow, sent.invitation), purpose: flow.purpose, cookie };

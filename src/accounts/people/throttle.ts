@@ -28,8 +28,10 @@ const RULES = {
   mail: { perAddress: 5, perSubject: 3, forgetsSuccess: false },
   /** Sign-ins that are begun at a provider, each with a row. */
   provider: { perAddress: 60, perSubject: 60, forgetsSuccess: false },
-  /** Secrets that a caller may try to guess: tokens of mails, redeem codes, shared links. */
+  /** Secrets that a caller may try to guess: tokens of mails, redeem codes, answers of providers. */
   guess: { perAddress: 20, perSubject: 20, forgetsSuccess: true },
+  /** Links that are read: any site can make a browser do so, and would otherwise use up the sign-ins of its address. */
+  link: { perAddress: 20, perSubject: 20, forgetsSuccess: true },
   /** Bodies that the console refuses, and those of an address that are being read. */
   body: { perAddress: 120, perSubject: 120, forgetsSuccess: true },
   /** Signed calls of one caller. */

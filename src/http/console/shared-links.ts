@@ -131,7 +131,7 @@ function openedLinkRoutes(parts: Parts) {
   const view = createSharedViews(parts);
   const months = createProjectMonths(parts);
   const guessed = <Answer>(request: Request, answer: () => Promise<Answer>) =>
-    parts.throttle("guess", { address: contextOf(request).address }, answer);
+    parts.throttle("link", { address: contextOf(request).address }, answer);
   const readMonthOf = async (wanted: { readonly token: string; readonly month: string }) => {
     const opened = await openLink(database, wanted.token, now());
     if (!opened) throw new GatewayError("unknown_item");

@@ -16,9 +16,10 @@ import { GatewayError } from "../../errors.ts";
 import { email } from "./accounts/shapes.ts";
 import type { PartsOf } from "./console-parts.ts";
 import { type AccountAccess, createGuard } from "./guard.ts";
+import { contextOf } from "./request-context.ts";
 import { id, listOf, nothing, oneOf, roleName as role, time } from "./shapes.ts";
 
-type Parts = PartsOf<"settings" | "mails">;
+type Parts = PartsOf<"settings" | "mails" | "throttle">;
 
 const member = t.Object({
   person_id: id,
@@ -174,12 +175,19 @@ function invitationRoutes(parts: Parts) {
 function linkRoutes(parts: Parts) {
   return new Elysia()
     .use(createGuard(parts, "Team"))
-    .get("/invitations/:token", ({ params }) => printOffer(parts, params.token), {
-      summary: "Read an invitation by the token of its mail",
-      isPublic: true,
-      params: tokenPath,
-      response: offer,
-    })
+    .get(
+      "/invitations/:token",
+      ({ params, request }) => {
+        const { address } = contextOf(request);
+        return parts.throttle("link", { address }, () => printOffer(parts, params.token));
+      },
+      {
+        summary: "Read an invitation by the token of its mail",
+        isPublic: true,
+        params: tokenPath,
+        response: offer,
+      },
+    )
     .post("/invitations/:token/accept", ({ params, actor }) => accept(parts, actor, params.token), {
       summary: "Accept an invitation",
       needsSession: true,

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
+import { digestOf } from "../../../src/accounts/keys/key.ts";
 import { createIdentify } from "../../../src/accounts/people/identify.ts";
 import type { SignInProvider, SignInRules } from "../../../src/domain/sign-in-rules.ts";
 import { DIALECTS } from "../../accounts/temp-storage.ts";
@@ -309,6 +310,41 @@ describe.each(DIALECTS)("the sign-in at a provider on %s", (dialect) => {
     const invitation = `${"x".repeat(43)}; Domain=example.com`;
     const begun = await open().call("POST", "/oidc/real", { invitation });
     expect([begun.status, begun.headers.getSetCookie()]).toEqual([422, []]);
+  });
+
+  test("answers of sign-ins that were never begun are counted, and those without their state are not", async () => {
+    const browser = open();
+    const secret = "s".repeat(43);
+    const answerTo = async (state: string) => {
+      const path = `/oidc/real/callback?state=${state}&code=x`;
+      const answered = await browser.call("GET", path, undefined, { cookie: `tollgate.oidc=${secret}` });
+      return answered.headers.get("location");
+    };
+    const expired = "/console/sign-in?problem=expired";
+    for (let count = 0; count < 21; count += 1) expect(await answerTo("forged")).toBe(expired);
+    const own = digestOf(`state:${secret}`);
+    for (let count = 0; count < 20; count += 1) expect(await answerTo(own)).toBe(expired);
+    expect(await answerTo(own)).toBe("/console/sign-in?problem=throttled");
+  });
+
+  test("nothing that strangers do at its address keeps a person from a proof at its provider", async () => {
+    rules.signUp = "open";
+    const [browser, subject] = [open(), newSubject()];
+    await signIn(browser, subject);
+    const stranger = open(browser.address);
+    for (let count = 0; count < 21; count += 1) {
+      await stranger.call("GET", `/shared/shl-${"x".repeat(43)}`);
+      await stranger.call("GET", `/invitations/${"x".repeat(43)}`);
+    }
+    expect((await stranger.call("GET", `/invitations/${"x".repeat(43)}`)).status).toBe(429);
+    // Links that any site makes a browser open use up no sign-in.
+    expect(await signIn(open(browser.address), newSubject())).toBe("/console/");
+    const begin = () => stranger.call("POST", "/oidc/real", {});
+    for (let count = 0; count < 60; count += 1) await begin();
+    expect((await begin()).status).toBe(429);
+    server.subject = subject;
+    const begun = await browser.call("POST", "/me/confirm/real");
+    expect(await answer(browser, begun.json.location)).toBe("/console/confirmed");
   });
 
   test("the provider's refusal is named by a word, and nothing of its text is shown", async () => {
