@@ -1,5 +1,6 @@
 import { and, desc, eq, gte, inArray, lt, or, type SQL } from "drizzle-orm";
 import type { Database, Db, Tables } from "../db/database.ts";
+import { firstIdOf } from "../domain/id-time.ts";
 import { platform } from "../platform.ts";
 import { containsText } from "./contains-text.ts";
 
@@ -73,13 +74,42 @@ export interface AuditFilter {
   readonly action?: string | undefined;
   readonly fromMs?: number | undefined;
   readonly toMs?: number | undefined;
+  /** The least id. Ids are in the order of time. */
+  readonly fromId?: string | undefined;
+}
+
+interface AuditStart {
+  readonly size: number;
+  /** The id of the last entry of the page before. */
+  readonly after: string | undefined;
+}
+
+/** The entries that one page of a search reads: one statement holds a gateway on SQLite for as long as it runs. */
+const SEARCHED_MAX = 10_000;
+
+/** Lists a page of entries, newest first. A page of a search may end unfilled, with a next one. */
+export async function pageAuditEntries(
+  database: Database,
+  filter: AuditFilter,
+  { size, after }: AuditStart,
+): Promise<{ readonly items: readonly AuditEntry[]; readonly next: string | undefined }> {
+  const { accountId, actor, actorKind, action, fromMs, toMs } = filter;
+  const isSearch = [actor, actorKind, action, fromMs, toMs].some((each) => each !== undefined);
+  const all = { accountId, fromId: fromMs === undefined ? undefined : firstIdOf(Math.max(fromMs, 0)) };
+  const [last] = isSearch
+    ? await listAuditEntries(database, all, { size: 1, after, skipped: SEARCHED_MAX - 1 })
+    : [];
+  const bounded = { ...filter, fromId: last?.id ?? all.fromId };
+  const entries = await listAuditEntries(database, bounded, { size: size + 1, after });
+  const items = entries.slice(0, size);
+  return { items, next: entries.length > size ? items.at(-1)?.id : last?.id };
 }
 
 /** Lists entries, newest first, from those older than the entry `after`. */
 export async function listAuditEntries(
   { db, tables: { auditEntries } }: Database,
   filter: AuditFilter,
-  { size, after }: { readonly size: number; readonly after: string | undefined },
+  { size, after, skipped = 0 }: AuditStart & { readonly skipped?: number },
 ): Promise<readonly AuditEntry[]> {
   const conditions: (SQL | undefined)[] = [
     filter.accountId === undefined ? undefined : eq(auditEntries.accountId, filter.accountId),
@@ -90,6 +120,7 @@ export async function listAuditEntries(
     filter.action === undefined ? undefined : isActionOf(auditEntries.action, filter.action),
     filter.fromMs === undefined ? undefined : gte(auditEntries.atMs, filter.fromMs),
     filter.toMs === undefined ? undefined : lt(auditEntries.atMs, filter.toMs),
+    filter.fromId === undefined ? undefined : gte(auditEntries.id, filter.fromId),
     after === undefined ? undefined : lt(auditEntries.id, after),
   ];
   return db
@@ -97,7 +128,8 @@ export async function listAuditEntries(
     .from(auditEntries)
     .where(and(...conditions))
     .orderBy(desc(auditEntries.id))
-    .limit(size);
+    .limit(size)
+    .offset(skipped);
 }
 
 /** A range instead of a pattern: "." is followed by "/" in the order of bytes. */

@@ -3,13 +3,14 @@ import {
   type AuditEntry,
   type AuditFilter,
   findTargetNames,
-  listAuditEntries,
+  pageAuditEntries,
 } from "../../accounts/audit-trail.ts";
 import { findAccountNames } from "../../accounts/find-items.ts";
 import type { Database } from "../../db/database.ts";
 import { printCsvRow } from "../../domain/csv.ts";
 import { isUuid, printTime } from "../../domain/id-time.ts";
 import { GatewayError } from "../../errors.ts";
+import { platform } from "../../platform.ts";
 import { type AuditNames, actorKind, auditEntry, printAuditEntry } from "./accounts/shapes.ts";
 import { createGuard, type GuardParts } from "./guard.ts";
 import { id, pageOf, pageQuery } from "./shapes.ts";
@@ -104,13 +105,9 @@ interface PageQuery {
 /** A page's token is the id of its last entry. */
 async function list({ database }: GuardParts, filter: AuditFilter, { page, size = PAGE_SIZE }: PageQuery) {
   if (page !== undefined && !isUuid(page)) throw new GatewayError("wrong_shape", { path: "page" });
-  const entries = await listAuditEntries(database, filter, { size: size + 1, after: page });
-  const items = entries.slice(0, size);
+  const { items, next } = await pageAuditEntries(database, filter, { size, after: page });
   const names = await findNames(database, items);
-  return {
-    items: items.map((entry) => printAuditEntry(entry, names)),
-    next: entries.length > size ? (items.at(-1)?.id ?? null) : null,
-  };
+  return { items: items.map((entry) => printAuditEntry(entry, names)), next: next ?? null };
 }
 
 async function findNames(database: Database, entries: readonly AuditEntry[]): Promise<AuditNames> {
@@ -127,10 +124,12 @@ async function* printEntries({ database }: GuardParts, filter: AuditFilter): Asy
   yield printCsvRow(CSV_TITLES);
   let after: string | undefined;
   do {
-    const entries = await listAuditEntries(database, filter, { size: CSV_PAGE_SIZE, after });
-    const names = await findTargetNames(database, entries);
-    if (entries.length > 0) yield entries.map((entry) => printEntryRow(entry, names)).join("");
-    after = entries.length < CSV_PAGE_SIZE ? undefined : entries.at(-1)?.id;
+    const { items, next } = await pageAuditEntries(database, filter, { size: CSV_PAGE_SIZE, after });
+    const names = await findTargetNames(database, items);
+    if (items.length > 0) yield items.map((entry) => printEntryRow(entry, names)).join("");
+    // SQLite answers at once: others come in between.
+    await platform.sleep(0);
+    after = next;
   } while (after !== undefined);
 }
 

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import type { Actor } from "../../../src/accounts/audit-trail.ts";
+import { chunksOf } from "../../../src/domain/chunks.ts";
 import { parseUsd } from "../../../src/domain/money.ts";
 import { planPeriodStart } from "../../../src/domain/plan-period.ts";
 import { printPlan } from "../../../src/plans/plan-text.ts";
@@ -151,6 +152,29 @@ describe.each(DIALECTS)("lists that the server searches and orders in %s", (dial
       );
       expect([text, json.items.map((item: Item) => item.id)]).toEqual([text, [id]]);
     }
+  });
+
+  test("one page of an audit trail searches 10,000 entries, and the next one goes on behind them", async () => {
+    const { db, tables } = console.parts.database;
+    const { id } = await console.newAccount("Busy");
+    const member = await console.newMember(id, "owner");
+    const atMs = Date.now() - DAY_MS;
+    const entries = Array.from({ length: 10_050 }, (_, n) => ({
+      ...{ id: Bun.randomUUIDv7("hex", atMs + n), accountId: id, actorKind: "person" as const, actorId: "p" },
+      ...{ actorName: n < 20 ? "rare@example.com" : "busy@example.com", isActing: false },
+      ...{ action: "key.changed", target: "k", atMs: atMs + n },
+    }));
+    for (const some of chunksOf(entries, 1_000)) await db.insert(tables.auditEntries).values(some);
+    const trail = `/accounts/${id}/audit-trail`;
+    const first = (await console.call(member, "GET", `${trail}?actor=rare`)).json;
+    expect([first.items.length, typeof first.next]).toEqual([0, "string"]);
+    const second = (await console.call(member, "GET", `${trail}?actor=rare&page=${first.next}`)).json;
+    expect([second.items.length, second.next]).toEqual([20, null]);
+    const from = new Date(atMs + 10_000).toISOString();
+    const recent = (await console.call(member, "GET", `${trail}?actor=rare&from=${from}`)).json;
+    expect(recent).toEqual({ items: [], next: null });
+    const { text } = await console.call(member, "GET", `${trail}.csv?actor=rare`);
+    expect(text.trim().split("\r\n")).toHaveLength(21);
   });
 
   test("search texts of pattern characters, quotes, marks and halves of characters are plain texts", async () => {

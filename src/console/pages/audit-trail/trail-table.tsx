@@ -36,9 +36,12 @@ export function TrailTable({ list, hasAccounts = false }: TrailTableProps) {
         columns={hasAccounts ? COLUMNS.toSpliced(2, 0, ACCOUNT) : COLUMNS}
         rowKey={({ id }) => id}
         empty={
-          <Empty icon="trail" title="No change matches">
-            Widen the range, or clear the filters. Every change appears here with its author.
-          </Empty>
+          <>
+            <Empty icon="trail" title={list.data?.next ? "No change of these matches" : "No change matches"}>
+              Widen the range, or clear the filters. Every change appears here with its author.
+            </Empty>
+            {list.data?.next && <Pager next={list.data.next} isNewestFirst />}
+          </>
         }
         query={list}
         footer={<Pager next={list.data?.next ?? null} isNewestFirst />}
