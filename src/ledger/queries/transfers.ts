@@ -32,8 +32,11 @@ export function createTransferList(run: RunQuery, dialect: Dialect) {
     const order = dialect.transferOrder;
     const conditions = [`wallet_id = ${values.add(walletId)}`];
     // The position is in the order of the rows, so that no page reads those of another again.
-    if (after !== undefined)
-      conditions.push(`${order} ${isAscending ? ">" : "<"} ${values.add(BigInt(after))}`);
+    if (after !== undefined) {
+      // Few are found by their own index: a condition on an expression chooses no other one.
+      const position = kinds?.isFew ? `+${order}` : order;
+      conditions.push(`${position} ${isAscending ? ">" : "<"} ${values.add(BigInt(after))}`);
+    }
     if (kinds ? !kinds.isFew : after === undefined) {
       const search = createPositionSearch(run, dialect, walletId);
       conditions.push(...(await positionsBetween(search, range, values)));
