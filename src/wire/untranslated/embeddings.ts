@@ -9,12 +9,16 @@ import { nameEndUser, readEndUser } from "../request-fields.ts";
 import { UpstreamFault } from "../upstream-fault.ts";
 import {
   createUntranslated,
+  fieldsWith,
   plainFacts,
   printsOnce,
   readInputUsage,
   UNPRICED_RULE,
   untranslatedRequest,
 } from "./untranslated.ts";
+
+const CHECKED = ["input", "dimensions", "encoding_format"];
+const FIELDS = fieldsWith(...CHECKED, "user");
 
 /**
  * OpenAI's embeddings. Upstreams of Google and Amazon get them translated, see `embeddings/translate.ts`.
@@ -26,15 +30,12 @@ export const openaiEmbeddings = createUntranslated({
   path: "/v1/embeddings",
   upstreamPath: "/embeddings",
   parseRequest,
-  printUpstreamRequest: printsOnce(["input", "dimensions", "encoding_format"]),
+  printUpstreamRequest: printsOnce(CHECKED),
   readWhole,
 });
 
 const FORMATS: readonly unknown[] = ["float", "base64"];
 const PROMPTS_MAX = 2_048;
-const CHECKED = ["model", "input", "dimensions", "encoding_format", "stream", "user"];
-/** Fields that the gateway checks or edits. */
-const FIELDS = new Set([...CHECKED, ...UNPRICED_RULE.names]);
 
 /**
  * Parses and checks an embeddings body. The upstream checks the value of `dimensions` and unknown fields.

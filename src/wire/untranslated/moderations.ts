@@ -8,12 +8,16 @@ import { parseBody, readModel, reject, requireText } from "../request-body.ts";
 import { UpstreamFault } from "../upstream-fault.ts";
 import {
   createUntranslated,
+  fieldsWith,
   plainFacts,
   printsOnce,
   readInputUsage,
   UNPRICED_RULE,
   untranslatedRequest,
 } from "./untranslated.ts";
+
+const CHECKED = ["input"];
+const FIELDS = fieldsWith(...CHECKED);
 
 /**
  * OpenAI's moderations.
@@ -25,13 +29,11 @@ export const openaiModerations = createUntranslated({
   path: "/v1/moderations",
   upstreamPath: "/moderations",
   parseRequest,
-  printUpstreamRequest: printsOnce(["input"]),
+  printUpstreamRequest: printsOnce(CHECKED),
   readWhole,
 });
 
 const INPUTS_MAX = 2_048;
-/** Fields that the gateway checks or edits. */
-const FIELDS = new Set(["model", "input", "stream", ...UNPRICED_RULE.names]);
 
 /** Parses and checks a moderation body: a text, or 1 to 2,048 texts or parts with a text or an image. */
 function parseRequest(text: string, measured?: JsonMeasure): ModelRequest {

@@ -19,12 +19,16 @@ import {
 import { UpstreamFault } from "../upstream-fault.ts";
 import {
   createUntranslated,
+  fieldsWith,
   plainFacts,
   printsOnce,
   readInputUsage,
   UNPRICED_RULE,
   untranslatedRequest,
 } from "./untranslated.ts";
+
+const CHECKED = ["query", "documents", "top_n", "top_k", "return_documents"];
+const FIELDS = fieldsWith(...CHECKED);
 
 /** The rerank format that Cohere, Jina and Voyage share. */
 export const rerank = createUntranslated({
@@ -34,7 +38,7 @@ export const rerank = createUntranslated({
   aliases: ["/v2/rerank"],
   upstreamPath: "/rerank",
   parseRequest,
-  printUpstreamRequest: printsOnce(["query", "documents", "top_n", "top_k", "return_documents"]),
+  printUpstreamRequest: printsOnce(CHECKED),
   readWhole,
 });
 
@@ -44,18 +48,6 @@ const DOCUMENTS_PER_SEARCH = 100;
 const CHUNK_TOKENS = 500;
 /** The part of a query that a chunk repeats. */
 const QUERY_TOKENS_MAX = 256;
-
-/** Fields that the gateway checks or edits. */
-const FIELDS = new Set([
-  "model",
-  "query",
-  "documents",
-  "top_n",
-  "top_k",
-  "return_documents",
-  "stream",
-  ...UNPRICED_RULE.names,
-]);
 
 /**
  * Parses and checks a rerank body: a query, and 1 to 10,000 documents that are texts or objects with a `text`.

@@ -16,11 +16,15 @@ import { readTypedStream } from "../typed-stream.ts";
 import { UpstreamFault } from "../upstream-fault.ts";
 import {
   createUntranslated,
+  fieldsWith,
   plainFacts,
   printsOnce,
   UNPRICED_RULE,
   untranslatedRequest,
 } from "./untranslated.ts";
+
+const CHECKED = ["input", "voice", "instructions", "response_format", "stream_format"];
+const FIELDS = fieldsWith(...CHECKED);
 
 /**
  * OpenAI's speech from a text. Without `stream_format: sse` the answer is the bytes of an audio file.
@@ -33,7 +37,7 @@ export const openaiSpeech = createUntranslated({
   upstreamPath: "/audio/speech",
   headers: { accept: "*/*" },
   parseRequest,
-  printUpstreamRequest: printsOnce(["input", "voice", "instructions", "response_format", "stream_format"]),
+  printUpstreamRequest: printsOnce(CHECKED),
   readStream,
   readWhole() {
     throw new UpstreamFault("Speech is not text");
@@ -42,17 +46,6 @@ export const openaiSpeech = createUntranslated({
 
 /** Speech of 15 characters a second has about 21 tokens a second. */
 const TOKENS_PER_CHARACTER = 1.5;
-/** Fields that the gateway checks or edits. */
-const FIELDS = new Set([
-  "model",
-  "input",
-  "voice",
-  "instructions",
-  "response_format",
-  "stream_format",
-  "stream",
-  ...UNPRICED_RULE.names,
-]);
 
 /**
  * Parses and checks a speech body. A character is a Unicode code point of `input`. The upstream checks the

@@ -60,6 +60,11 @@ const TIERS = Object.keys(TIER_FIELDS);
 /** The rule of formats whose bodies are sent with each field of a service tier once. */
 export const UNPRICED_RULE = createUnpricedRule(new Set(TIERS));
 
+/** Returns the names of what the gateway checks or edits: these fields, and those of every body. */
+export function fieldsWith(...checked: readonly string[]): ReadonlySet<string> {
+  return new Set(["model", "stream", ...checked, ...UNPRICED_RULE.names]);
+}
+
 /** Creates the printer of a body for an upstream: its model name, each checked field once, and no `stream`. */
 export function printsOnce(fields: readonly string[]): WireFormat["printUpstreamRequest"] {
   const edits = Object.fromEntries([...fields, ...TIERS].map((name) => [name, once]));
