@@ -56,6 +56,43 @@ export function ListTable<Row>(props: DataTableProps<Row> & ListProps<Row>) {
   );
 }
 
+interface ButtonColumn<Row> {
+  /** The text of each button: "Revoke". */
+  readonly text: string;
+  /** The name of a row's button, which tells it from the others: "Revoke the key research". */
+  readonly label?: (row: Row) => string;
+  readonly isDanger?: boolean;
+  /** Whether a row has the button. Default: every row. */
+  readonly isShown?: (row: Row) => boolean;
+  readonly onPress: (row: Row) => void;
+}
+
+/** A last column with one button a row. */
+export function buttonColumn<Row>({
+  text,
+  label,
+  isDanger = false,
+  isShown = () => true,
+  onPress,
+}: ButtonColumn<Row>): Column<Row> {
+  return {
+    id: "button",
+    header: "",
+    align: "end",
+    cell: (row) =>
+      isShown(row) && (
+        <Button
+          size="small"
+          look={isDanger ? "danger" : "plain"}
+          aria-label={label?.(row)}
+          onClick={() => onPress(row)}
+        >
+          {text}
+        </Button>
+      ),
+  };
+}
+
 /** Copies the address of the page, which holds its filters, order and range. Stays beside the filter that it has. */
 export function ViewLink({ children }: { readonly children?: ReactNode }) {
   const copy = <Copy icon="link" text={() => location.href} label="Copy the link to this view" />;

@@ -6,7 +6,7 @@ import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
 import type { Column } from "../../parts/data-table.tsx";
 import { describeShown, NewLink, RevokeLink } from "../../parts/link-dialogs.tsx";
-import { ListTable } from "../../parts/list-table.tsx";
+import { buttonColumn, ListTable } from "../../parts/list-table.tsx";
 import { Empty } from "../../parts/loaded.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { Panel } from "../../parts/panel.tsx";
@@ -68,6 +68,13 @@ export function LinksPage() {
   const [isCreating, setIsCreating] = useState(false);
   const [chosen, setChosen] = useState<SharedLink>();
   const list = useQuery(linksQuery(account));
+  const revoke = buttonColumn<SharedLink>({
+    text: "Revoke",
+    label: (link) => `Revoke the link to ${describeShown(link)}`,
+    isDanger: true,
+    isShown: ({ state }) => state === "active",
+    onPress: setChosen,
+  });
   return (
     <div className={styles.page}>
       <PageHeader
@@ -85,7 +92,7 @@ export function LinksPage() {
           searchBy={(link) => [titleOfShown(link), link.created_by, link.state]}
           searchLabel="What it shows, state or person"
           caption="Shared links"
-          columns={mayWrite ? [...COLUMNS, revokeColumn(setChosen)] : COLUMNS}
+          columns={mayWrite ? [...COLUMNS, revoke] : COLUMNS}
           rowKey={({ id }) => id}
           empty={
             <Empty icon="link" title="No link is shared">
@@ -100,23 +107,4 @@ export function LinksPage() {
       {chosen && <RevokeLink account={account} link={chosen} onClose={() => setChosen(undefined)} />}
     </div>
   );
-}
-
-function revokeColumn(choose: (link: SharedLink) => void): Column<SharedLink> {
-  return {
-    id: "revoke",
-    header: "",
-    align: "end",
-    cell: (link) =>
-      link.state === "active" && (
-        <Button
-          size="small"
-          look="danger"
-          aria-label={`Revoke the link to ${describeShown(link)}`}
-          onClick={() => choose(link)}
-        >
-          Revoke
-        </Button>
-      ),
-  };
 }

@@ -1,10 +1,9 @@
 import { useState } from "react";
 import { capitalize } from "../../format.ts";
 import { Badge } from "../../parts/badge.tsx";
-import { Button } from "../../parts/button.tsx";
 import type { Column } from "../../parts/data-table.tsx";
 import { Confirm } from "../../parts/dialog.tsx";
-import { ListTable } from "../../parts/list-table.tsx";
+import { buttonColumn, ListTable } from "../../parts/list-table.tsx";
 import { type Asked, Empty } from "../../parts/loaded.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import styles from "../../parts/stack.module.css";
@@ -32,13 +31,20 @@ interface KeysTableProps {
 /** Management keys with their role and last use. */
 export function KeysTable({ list, queryKey, revoke }: KeysTableProps) {
   const [chosen, setChosen] = useState<ManagementKey>();
+  const revokeOne = buttonColumn<ManagementKey>({
+    text: "Revoke",
+    label: ({ name }) => `Revoke ${name}`,
+    isDanger: true,
+    isShown: ({ state }) => state === "active",
+    onPress: setChosen,
+  });
   return (
     <Panel isFlush>
       <ListTable
         searchBy={({ name, hint, role, state }) => [name, hint, role, state]}
         searchLabel="Name, role or state"
         caption="Management keys"
-        columns={revoke ? [...COLUMNS, revokeColumn(setChosen)] : COLUMNS}
+        columns={revoke ? [...COLUMNS, revokeOne] : COLUMNS}
         rowKey={({ id }) => id}
         empty={
           <Empty icon="key" title="No management key yet">
@@ -99,17 +105,3 @@ const COLUMNS: readonly Column<ManagementKey>[] = [
     cell: ({ expires_at }) => (expires_at ? <Time at={expires_at} as="date" /> : "never"),
   },
 ];
-
-function revokeColumn(choose: (key: ManagementKey) => void): Column<ManagementKey> {
-  return {
-    id: "revoke",
-    header: "",
-    align: "end",
-    cell: (key) =>
-      key.state === "active" && (
-        <Button size="small" look="danger" aria-label={`Revoke ${key.name}`} onClick={() => choose(key)}>
-          Revoke
-        </Button>
-      ),
-  };
-}

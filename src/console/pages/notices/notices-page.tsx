@@ -3,10 +3,9 @@ import { getRouteApi } from "@tanstack/react-router";
 import { api, call } from "../../api.ts";
 import { localise } from "../../format.ts";
 import { Badge } from "../../parts/badge.tsx";
-import { Button } from "../../parts/button.tsx";
 import { type Column, Pager } from "../../parts/data-table.tsx";
 import { ChoiceFilter, SearchField } from "../../parts/filters.tsx";
-import { ListTable, NoMatch } from "../../parts/list-table.tsx";
+import { buttonColumn, ListTable, NoMatch } from "../../parts/list-table.tsx";
 import { Empty } from "../../parts/loaded.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { Panel } from "../../parts/panel.tsx";
@@ -32,6 +31,11 @@ export function NoticesPage() {
   const read = useAction({
     act: (notice: string) => call(() => api.accounts({ account }).notices({ notice }).read.post()),
     renews: [["account", account, "notices"], accountNowQuery(account).queryKey],
+  });
+  const markAsRead = buttonColumn<Notice>({
+    text: "Mark as read",
+    isShown: ({ read_at }) => read_at === null,
+    onPress: ({ id }) => read.mutate(id),
   });
   return (
     <div className={styles.page}>
@@ -64,7 +68,7 @@ export function NoticesPage() {
                     <ChoiceFilter label="Show" name="state" usual="all" options={NOTICE_STATES} />
                   </>
                 }
-                columns={[...COLUMNS, readColumn((notice) => read.mutate(notice))]}
+                columns={[...COLUMNS, markAsRead]}
                 rowKey={(notice) => notice.id}
                 empty={
                   isFiltered ? (
@@ -140,17 +144,3 @@ const COLUMNS: readonly Column<Notice>[] = [
       ),
   },
 ];
-
-function readColumn(read: (id: string) => void): Column<Notice> {
-  return {
-    id: "read",
-    header: "",
-    align: "end",
-    cell: ({ id, read_at }) =>
-      read_at === null && (
-        <Button size="small" onClick={() => read(id)}>
-          Mark as read
-        </Button>
-      ),
-  };
-}

@@ -8,7 +8,7 @@ import { Button } from "../../parts/button.tsx";
 import { type Column, Pager } from "../../parts/data-table.tsx";
 import { Confirm } from "../../parts/dialog.tsx";
 import { ChoiceFilter, SearchField } from "../../parts/filters.tsx";
-import { ListTable, NoMatch } from "../../parts/list-table.tsx";
+import { buttonColumn, ListTable, NoMatch } from "../../parts/list-table.tsx";
 import { Empty } from "../../parts/loaded.tsx";
 import { Money } from "../../parts/money.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
@@ -38,6 +38,13 @@ export function OperatorCodesPage() {
       Create codes
     </Button>
   );
+  const revoke = buttonColumn<Code>({
+    text: "Revoke",
+    label: ({ hint }) => `Revoke code ${hint}`,
+    isDanger: true,
+    isShown: ({ state }) => state === "open",
+    onPress: setRevoked,
+  });
   const isFiltered = Boolean(search.q || search.state || search.page);
   const isEmpty = list.data?.items.length === 0 && !isFiltered;
   return (
@@ -54,7 +61,7 @@ export function OperatorCodesPage() {
               <SearchField name="q" value={search.q} label="Code, note or account" />
             </>
           }
-          columns={[...COLUMNS, revokeColumn(setRevoked)]}
+          columns={[...COLUMNS, revoke]}
           rowKey={({ id }) => id}
           empty={
             isFiltered ? (
@@ -132,25 +139,6 @@ const COLUMNS: readonly Column<Code>[] = [
       expires_at ? <Time at={expires_at} as="date" /> : <span className={styles.soft}>never</span>,
   },
 ];
-
-function revokeColumn(revoke: (code: Code) => void): Column<Code> {
-  return {
-    id: "revoke",
-    header: "",
-    align: "end",
-    cell: (code) =>
-      code.state === "open" && (
-        <Button
-          size="small"
-          look="danger"
-          aria-label={`Revoke code ${code.hint}`}
-          onClick={() => revoke(code)}
-        >
-          Revoke
-        </Button>
-      ),
-  };
-}
 
 function Revoke({ code, onClose }: { readonly code: Code; readonly onClose: () => void }) {
   return (

@@ -6,7 +6,7 @@ import { Button } from "../../parts/button.tsx";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { ActionDialog, Confirm } from "../../parts/dialog.tsx";
 import { Failure, Field } from "../../parts/field.tsx";
-import { ListTable } from "../../parts/list-table.tsx";
+import { buttonColumn, ListTable } from "../../parts/list-table.tsx";
 import { Empty } from "../../parts/loaded.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Time } from "../../parts/time.tsx";
@@ -61,16 +61,7 @@ function Passkeys({ ways }: { readonly ways: Ways }) {
       header: "Last used",
       cell: ({ last_used_at }) => (last_used_at ? <Time at={last_used_at} as="relative" /> : "Never"),
     },
-    {
-      id: "end",
-      header: "",
-      align: "end",
-      cell: (passkey) => (
-        <Button size="small" aria-label={`Remove ${passkey.name}`} onClick={() => setRemoved(passkey)}>
-          Remove
-        </Button>
-      ),
-    },
+    buttonColumn<Passkey>({ text: "Remove", label: ({ name }) => `Remove ${name}`, onPress: setRemoved }),
   ];
   return (
     <Panel
@@ -157,16 +148,7 @@ function Providers({ ways }: { readonly ways: Ways }) {
     },
     { id: "created", header: "Linked", cell: ({ created_at }) => <Time at={created_at} as="date" /> },
     { id: "used", header: "Last used", cell: ({ last_used_at }) => <Time at={last_used_at} as="relative" /> },
-    {
-      id: "end",
-      header: "",
-      align: "end",
-      cell: (identity) => (
-        <Button size="small" aria-label={`Unlink ${identity.name}`} onClick={() => setUnlinked(identity)}>
-          Unlink
-        </Button>
-      ),
-    },
+    buttonColumn<Identity>({ text: "Unlink", label: ({ name }) => `Unlink ${name}`, onPress: setUnlinked }),
   ];
   return (
     <Panel

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { Button } from "../../parts/button.tsx";
 import type { Column } from "../../parts/data-table.tsx";
 import { NewLink, RevokeLink } from "../../parts/link-dialogs.tsx";
-import { ListTable } from "../../parts/list-table.tsx";
+import { buttonColumn, ListTable } from "../../parts/list-table.tsx";
 import { Empty } from "../../parts/loaded.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import styles from "../../parts/stack.module.css";
@@ -29,7 +29,12 @@ export function ProjectLinks({ account, project }: LinksProps) {
       Share
     </Button>
   );
-  const columns = mayWrite ? [...COLUMNS, revokeColumn(setChosen)] : COLUMNS;
+  const revoke = buttonColumn<SharedLink>({
+    text: "Revoke",
+    label: () => "Revoke the link",
+    isDanger: true,
+    onPress: setChosen,
+  });
   return (
     <Panel
       title="Links for finance"
@@ -40,7 +45,7 @@ export function ProjectLinks({ account, project }: LinksProps) {
       <ListTable
         name="links"
         caption="Links to this project"
-        columns={columns}
+        columns={mayWrite ? [...COLUMNS, revoke] : COLUMNS}
         rowKey={({ id }) => id}
         empty={
           <Empty icon="link" title="No link is shared">
@@ -78,16 +83,3 @@ const COLUMNS: readonly Column<SharedLink>[] = [
     cell: ({ expires_at }) => <Time at={expires_at} />,
   },
 ];
-
-function revokeColumn(choose: (link: SharedLink) => void): Column<SharedLink> {
-  return {
-    id: "revoke",
-    header: "",
-    align: "end",
-    cell: (link) => (
-      <Button size="small" look="danger" aria-label="Revoke the link" onClick={() => choose(link)}>
-        Revoke
-      </Button>
-    ),
-  };
-}

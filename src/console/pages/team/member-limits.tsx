@@ -5,7 +5,7 @@ import { readUsd } from "../../format.ts";
 import { Button } from "../../parts/button.tsx";
 import type { Column } from "../../parts/data-table.tsx";
 import { FormDialog } from "../../parts/dialog.tsx";
-import { ListTable } from "../../parts/list-table.tsx";
+import { buttonColumn, ListTable } from "../../parts/list-table.tsx";
 import { Empty } from "../../parts/loaded.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { LimitCell, SpendingFields } from "../../parts/spending-limit.tsx";
@@ -25,6 +25,11 @@ export function MemberLimits({ account }: { readonly account: string }) {
   const [chosen, setChosen] = useState<Chosen>();
   const each = limitValuesOf(query.data?.each_member ?? null);
   const own = chosen === "each" ? each : limitValuesOf(chosen?.spending_limit ?? null);
+  const set = buttonColumn<MemberLimit>({
+    text: "Set limit",
+    label: ({ name }) => `Set limit of ${name}`,
+    onPress: setChosen,
+  });
   return (
     <Panel
       title="Spending limits of members"
@@ -46,11 +51,7 @@ export function MemberLimits({ account }: { readonly account: string }) {
         name="limits"
         searchBy={({ name }) => [name]}
         caption="Spending limits of members"
-        columns={[
-          ...OWN_COLUMNS,
-          ...(each ? [EACH_COLUMN] : []),
-          ...(mayWrite ? [setColumn(setChosen)] : []),
-        ]}
+        columns={[...OWN_COLUMNS, ...(each ? [EACH_COLUMN] : []), ...(mayWrite ? [set] : [])]}
         rowKey={({ person_id }) => person_id}
         empty={<Empty icon="team" title="Nobody belongs to this account yet" />}
         query={query}
@@ -83,19 +84,6 @@ const EACH_COLUMN: Column<MemberLimit> = {
     <LimitCell limit={each_member} label={`Limit of each member for ${name}`} />
   ),
 };
-
-function setColumn(choose: (member: MemberLimit) => void): Column<MemberLimit> {
-  return {
-    id: "set",
-    header: "",
-    align: "end",
-    cell: (member) => (
-      <Button size="small" aria-label={`Set limit of ${member.name}`} onClick={() => choose(member)}>
-        Set limit
-      </Button>
-    ),
-  };
-}
 
 interface LimitDialogProps {
   readonly account: string;
