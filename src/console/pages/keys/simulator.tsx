@@ -5,6 +5,7 @@ import { Button } from "../../parts/button.tsx";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { Failure, Form } from "../../parts/field.tsx";
 import { Panel } from "../../parts/panel.tsx";
+import stack from "../../parts/stack.module.css";
 import { Time } from "../../parts/time.tsx";
 import type { Key } from "../../queries/keys.ts";
 import { useAction } from "../../use-action.ts";
@@ -83,7 +84,7 @@ function Verdict({ of: { requests, refused, by, first_at, from, is_cut } }: { re
         </p>
       )}
       {by.length > 0 && (
-        <div className={styles.bleed}>
+        <div className={stack.bleed}>
           <DataTable
             caption="Refused by limit"
             columns={COLUMNS}

@@ -7,8 +7,7 @@ import { keyNamesQuery, latestQuery, modelsQuery, walletQuery } from "../../quer
 import { setupQuery, useMay } from "../../session.ts";
 import { FirstReceipt } from "./first-receipt.tsx";
 import styles from "./first-steps.module.css";
-import { NextSteps } from "./next-steps.tsx";
-import { Step } from "./step.tsx";
+import { NextSteps, Step } from "./next-steps.tsx";
 
 interface FirstStepsProps {
   readonly account: string;

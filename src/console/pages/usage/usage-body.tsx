@@ -11,12 +11,12 @@ import { PageHeader } from "../../parts/page-header.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { RangePicker } from "../../parts/range-picker.tsx";
 import { ScopeFilter } from "../../parts/scope-filter.tsx";
+import { attributionQuery } from "../../queries/account.ts";
 import { csvAddress, type UsageAnswer, usageQuery } from "../../queries/usage.ts";
 import { withSearch } from "../../search.ts";
-import { FILTERS, GROUPS, type UsageQuery, type UsageSearch, unitsOf } from "../../usage-view.ts";
+import { FILTERS, GROUPS, groupsFor, type UsageQuery, type UsageSearch, unitsOf } from "../../usage-view.ts";
 import { Charts, Latencies } from "./charts.tsx";
 import { Figures } from "./figures.tsx";
-import { TagKeys, useGroups } from "./tag-keys.tsx";
 import styles from "./usage.module.css";
 import { UsageTable } from "./usage-table.tsx";
 
@@ -159,6 +159,34 @@ function Controls({ account, search, query }: ControlsProps) {
         </Button>
       </ViewLink>
     </div>
+  );
+}
+
+/** What a view may be divided by: tags only where the account has declared keys of them. */
+function useGroups(account: string | undefined) {
+  const { data } = useQuery({ ...attributionQuery(account ?? ""), enabled: account !== undefined });
+  const tagKeys = data?.tag_keys ?? [];
+  const names = groupsFor({ isOperator: account === undefined });
+  return { tagKeys, names: names.filter((name) => name !== "tag" || tagKeys.length > 0) };
+}
+
+interface TagKeysProps {
+  readonly account: string;
+  readonly chosen: string | undefined;
+  readonly onChange: (key: string) => void;
+}
+
+/** The key of the tags that the view is divided by. */
+function TagKeys({ account, chosen = "", onChange }: TagKeysProps) {
+  const { tagKeys } = useGroups(account);
+  const keys = chosen === "" || tagKeys.includes(chosen) ? tagKeys : [...tagKeys, chosen];
+  return (
+    <Select
+      label="Tag"
+      value={chosen}
+      options={keys.map((value) => ({ value, text: value }))}
+      onChange={onChange}
+    />
   );
 }
 
