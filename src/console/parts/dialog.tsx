@@ -107,14 +107,19 @@ export function FormDialog(props: FormDialogProps) {
   );
 }
 
-/** The form's call and what follows it, as in {@link useAction}. `onDone` is `onClose` by default. */
+/** The form's call and what follows it, as in {@link useAction}. `onDone` is `onClose` where nothing is shown. */
 type ActionDialogProps<Result> = Omit<FormDialogProps, "call" | "onSubmit"> &
-  Pick<ActionOptions<FormValues, Result>, "act" | "renews" | "done" | "onDone">;
+  Pick<ActionOptions<FormValues, Result>, "act" | "renews" | "done" | "onDone"> & {
+    /** What takes the place of the form afterwards: a secret that is shown once. */
+    readonly shows?: (result: Result) => ReactNode;
+  };
 
-/** A dialog whose form calls the API with what was typed, and closes when that has succeeded. */
+/** A dialog whose form calls the API with what was typed, and closes or shows a result when that has succeeded. */
 export function ActionDialog<Result>(props: ActionDialogProps<Result>) {
-  const { act, renews, done, onDone = props.onClose, ...dialog } = props;
-  const action = useAction({ act, renews, done, isForm: true, onDone });
+  const { act, renews, done, shows, onDone = shows ? undefined : props.onClose, ...dialog } = props;
+  const action = useAction({ act, renews, done, isForm: true, ...(onDone && { onDone }) });
+  const shown = action.isSuccess && shows?.(action.data);
+  if (shown) return shown;
   return <FormDialog {...dialog} call={action} onSubmit={(values) => action.mutate(values)} />;
 }
 

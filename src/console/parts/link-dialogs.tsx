@@ -4,8 +4,7 @@ import { linksQuery, type SharedLink } from "../queries/account.ts";
 import { keyNamesQuery } from "../queries/overview.ts";
 import { type Project, projectsQuery } from "../queries/projects.ts";
 import { DAY_MS } from "../times.ts";
-import { useAction } from "../use-action.ts";
-import { Confirm, FormDialog, SecretDialog } from "./dialog.tsx";
+import { ActionDialog, Confirm, SecretDialog } from "./dialog.tsx";
 import { Choice } from "./field.tsx";
 
 interface NewLinkProps {
@@ -29,31 +28,8 @@ const NAMES = [
 
 /** Creates a shared link, then shows it once. */
 export function NewLink({ account, project, onClose }: NewLinkProps) {
-  const create = useAction({
-    act: ({ shows = "", names, days }: Readonly<Record<string, string>>) =>
-      call(() =>
-        api.accounts({ account }).links.post({
-          ...(project ? { project: project.id } : readShown(shows)),
-          shows_names: names === "yes",
-          expires_at: new Date(Date.now() + Number(days) * DAY_MS).toISOString(),
-        }),
-      ),
-    renews: [linksQuery(account).queryKey],
-    isForm: true,
-  });
-  if (create.data) {
-    return (
-      <SecretDialog
-        title="The link is ready"
-        note="This is the only time that the link is shown: only its digest is stored."
-        label="link"
-        secret={create.data.url}
-        onClose={onClose}
-      />
-    );
-  }
   return (
-    <FormDialog
+    <ActionDialog
       title={project ? `Share “${project.name}”` : "Create a shared link"}
       note={
         project
@@ -61,8 +37,25 @@ export function NewLink({ account, project, onClose }: NewLinkProps) {
           : "Whoever has it reads usage of the last 30 days. It can be revoked."
       }
       action="Create link"
-      call={create}
-      onSubmit={(values) => create.mutate(values)}
+      act={({ shows = "", names, days }) =>
+        call(() =>
+          api.accounts({ account }).links.post({
+            ...(project ? { project: project.id } : readShown(shows)),
+            shows_names: names === "yes",
+            expires_at: new Date(Date.now() + Number(days) * DAY_MS).toISOString(),
+          }),
+        )
+      }
+      renews={[linksQuery(account).queryKey]}
+      shows={({ url }) => (
+        <SecretDialog
+          title="The link is ready"
+          note="This is the only time that the link is shown: only its digest is stored."
+          label="link"
+          secret={url}
+          onClose={onClose}
+        />
+      )}
       onClose={onClose}
     >
       {!project && <Shows account={account} />}
@@ -73,7 +66,7 @@ export function NewLink({ account, project, onClose }: NewLinkProps) {
         options={NAMES}
       />
       <Choice label="Expires after" name="days" defaultValue={project ? "90" : "7"} options={LIVES} />
-    </FormDialog>
+    </ActionDialog>
   );
 }
 

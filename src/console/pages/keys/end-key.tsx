@@ -1,9 +1,9 @@
 import { useState } from "react";
 import { api, call } from "../../api.ts";
-import { ActionDialog, Confirm, FormDialog } from "../../parts/dialog.tsx";
+import { ActionDialog, Confirm } from "../../parts/dialog.tsx";
 import { Field } from "../../parts/field.tsx";
 import type { Key } from "../../queries/keys.ts";
-import { useAction, useIdempotencyKey } from "../../use-action.ts";
+import { useIdempotencyKey } from "../../use-action.ts";
 import { IssuedSecret } from "./snippet-tabs.tsx";
 
 interface EndKeyProps {
@@ -15,27 +15,20 @@ interface EndKeyProps {
 /** Gives the key a new secret. The old one works for 24 hours more. */
 export function RotateKey({ account, shown, onClose }: EndKeyProps) {
   const headersFor = useIdempotencyKey();
-  const rotate = useAction({
-    act: () => {
-      const body = { version: shown.version };
-      const headers = headersFor(body);
-      return call(() => api.accounts({ account }).keys({ key: shown.id }).rotate.post(body, { headers }));
-    },
-    renews: [["account", account, "keys"]],
-    isForm: true,
-  });
-  if (rotate.data) {
-    const title = `New secret of “${shown.name}”`;
-    return <IssuedSecret account={account} title={title} issued={rotate.data} onClose={onClose} />;
-  }
+  const title = `New secret of “${shown.name}”`;
   return (
-    <FormDialog
+    <ActionDialog
       title={`Rotate “${shown.name}”?`}
       note="The key gets a new secret. The old one works for 24 hours more, so that clients can change over."
       action="Rotate"
       isKept={false}
-      call={rotate}
-      onSubmit={() => rotate.mutate()}
+      act={() => {
+        const body = { version: shown.version };
+        const headers = headersFor(body);
+        return call(() => api.accounts({ account }).keys({ key: shown.id }).rotate.post(body, { headers }));
+      }}
+      renews={[["account", account, "keys"]]}
+      shows={(issued) => <IssuedSecret account={account} title={title} issued={issued} onClose={onClose} />}
       onClose={onClose}
     />
   );

@@ -4,7 +4,7 @@ import { type ComponentProps, useState } from "react";
 import { api, call } from "../../api.ts";
 import { Button } from "../../parts/button.tsx";
 import { CodeBlock } from "../../parts/code-block.tsx";
-import { FormDialog, SecretDialog } from "../../parts/dialog.tsx";
+import { ActionDialog, SecretDialog } from "../../parts/dialog.tsx";
 import { Choice, Field, type FormValues } from "../../parts/field.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import styles from "../../parts/stack.module.css";
@@ -13,7 +13,7 @@ import { managementKeysQuery, ROLES, readRole } from "../../queries/account.ts";
 import { platformKeysQuery } from "../../queries/operator.ts";
 import { setupQuery, useMay } from "../../session.ts";
 import { readLastDay } from "../../times.ts";
-import { useAction, useIdempotencyKey } from "../../use-action.ts";
+import { useIdempotencyKey } from "../../use-action.ts";
 import { KeysTable } from "./keys-table.tsx";
 
 const route = getRouteApi("/shell/accounts/$account/management-keys");
@@ -104,36 +104,33 @@ interface NewManagementKeyProps {
 /** Creates a management key, then shows its secret once. */
 function NewManagementKey({ create, queryKey, hasRoles, path, onClose }: NewManagementKeyProps) {
   const { data: setup } = useQuery(setupQuery);
-  const issue = useAction({ act: create, renews: [queryKey], isForm: true });
-  if (issue.data) {
-    return (
-      <SecretDialog
-        title="The management key is ready"
-        note="This is the only time that the secret is shown: only its digest is stored."
-        label="secret"
-        secret={issue.data.secret}
-        onClose={onClose}
-      >
-        <CodeBlock
-          label="curl command"
-          code={printCurl({ origin: setup?.public_url ?? location.origin, path, secret: issue.data.secret })}
-        />
-      </SecretDialog>
-    );
-  }
   return (
-    <FormDialog
+    <ActionDialog
       title="Create a management key"
       note="It opens the console's API, and never a model."
       action="Create key"
-      call={issue}
-      onSubmit={(values) => issue.mutate(values)}
+      act={create}
+      renews={[queryKey]}
+      shows={({ secret }) => (
+        <SecretDialog
+          title="The management key is ready"
+          note="This is the only time that the secret is shown: only its digest is stored."
+          label="secret"
+          secret={secret}
+          onClose={onClose}
+        >
+          <CodeBlock
+            label="curl command"
+            code={printCurl({ origin: setup?.public_url ?? location.origin, path, secret })}
+          />
+        </SecretDialog>
+      )}
       onClose={onClose}
     >
       <Field label="Name" name="name" maxLength={100} required />
       {hasRoles && <Choice label="Role" name="role" options={ROLES} />}
       <LastDayField subject="The key expires" />
-    </FormDialog>
+    </ActionDialog>
   );
 }
 

@@ -1,12 +1,12 @@
 import { api, call } from "../../api.ts";
 import { formatCents, readUsd } from "../../format.ts";
-import { FormDialog, SecretDialog } from "../../parts/dialog.tsx";
+import { ActionDialog, SecretDialog } from "../../parts/dialog.tsx";
 import { Field, FieldRow, type FormValues } from "../../parts/field.tsx";
 import { AmountField, LastDayField, readSource, SourceField } from "../../parts/typed-fields.tsx";
 import { CODES_KEY } from "../../queries/operator.ts";
 import { readLastDay } from "../../times.ts";
 import { readAmount } from "../../typed-amount.ts";
-import { useAction, useIdempotencyKey } from "../../use-action.ts";
+import { useIdempotencyKey } from "../../use-action.ts";
 
 const COUNT_MAX = 100;
 
@@ -18,22 +18,17 @@ interface NewCode {
 /** Creates up to 100 codes of one amount, then shows them once. */
 export function NewCodes({ onClose }: { readonly onClose: () => void }) {
   const headersFor = useIdempotencyKey();
-  const create = useAction({
-    act: (values: FormValues) => {
-      const body = readCodes(values);
-      return call(() => api.operator.codes.post(body, { headers: headersFor(body) }));
-    },
-    renews: [CODES_KEY],
-    isForm: true,
-  });
-  if (create.data) return <Created codes={create.data.codes} onClose={onClose} />;
   return (
-    <FormDialog
+    <ActionDialog
       title="Create redeem codes"
       note="Whoever has a code can redeem it, once, for the wallet of one account."
       action="Create"
-      call={create}
-      onSubmit={(values) => create.mutate(values)}
+      act={(values) => {
+        const body = readCodes(values);
+        return call(() => api.operator.codes.post(body, { headers: headersFor(body) }));
+      }}
+      renews={[CODES_KEY]}
+      shows={({ codes }) => <Created codes={codes} onClose={onClose} />}
       onClose={onClose}
     >
       <FieldRow>
@@ -69,7 +64,7 @@ export function NewCodes({ onClose }: { readonly onClose: () => void }) {
           isOptional
         />
       </FieldRow>
-    </FormDialog>
+    </ActionDialog>
   );
 }
 

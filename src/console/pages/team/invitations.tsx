@@ -4,7 +4,7 @@ import { capitalize } from "../../format.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
 import type { Column } from "../../parts/data-table.tsx";
-import { FormDialog, SecretDialog } from "../../parts/dialog.tsx";
+import { ActionDialog, SecretDialog } from "../../parts/dialog.tsx";
 import { Choice, Field } from "../../parts/field.tsx";
 import { ListTable } from "../../parts/list-table.tsx";
 import { Empty } from "../../parts/loaded.tsx";
@@ -132,26 +132,22 @@ function actionsColumn({ isBusy, resend, revoke }: InvitationActions): Column<In
 export function Invite({ account, onClose }: { readonly account: string; readonly onClose: () => void }) {
   const { data: setup } = useQuery(setupQuery);
   const { role: ownRole } = useAccount();
-  const invite = useAction({
-    act: ({ email = "", role }: Readonly<Record<string, string>>) =>
-      call(() => api.accounts({ account }).invitations.post({ email, role: readRole(role) })),
-    renews: [invitationsQuery(account).queryKey],
-    isForm: true,
-    onDone: ({ link }) => {
-      if (link !== null) return;
-      showToast("Invitation sent");
-      onClose();
-    },
-  });
-  if (invite.data?.link) return <InvitationLink link={invite.data.link} onClose={onClose} />;
   const isMailed = setup?.has_mail !== false;
   return (
-    <FormDialog
+    <ActionDialog
       title="Invite a person"
       note={`${whoGets(isMailed, ownRole)}, which is valid for 7 days and can be accepted once.`}
       action={isMailed ? "Send the invitation" : "Invite"}
-      call={invite}
-      onSubmit={(values) => invite.mutate(values)}
+      act={({ email = "", role }) =>
+        call(() => api.accounts({ account }).invitations.post({ email, role: readRole(role) }))
+      }
+      renews={[invitationsQuery(account).queryKey]}
+      shows={({ link }) => link && <InvitationLink link={link} onClose={onClose} />}
+      onDone={({ link }) => {
+        if (link !== null) return;
+        showToast("Invitation sent");
+        onClose();
+      }}
       onClose={onClose}
     >
       <Field
@@ -163,7 +159,7 @@ export function Invite({ account, onClose }: { readonly account: string; readonl
         required
       />
       <Choice label="Role" name="role" options={ROLES} />
-    </FormDialog>
+    </ActionDialog>
   );
 }
 
