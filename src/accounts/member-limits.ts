@@ -1,12 +1,9 @@
 import { and, eq } from "drizzle-orm";
 import type { Database, Db } from "../db/database.ts";
 import { GatewayError } from "../errors.ts";
-import type { Ledger } from "../ledger/ledger.ts";
 import { platform } from "../platform.ts";
-import { lockAccount } from "./accounts.ts";
-import { beginScopes } from "./attribution/settings.ts";
-import { type AuditActor, COMMAND_LINE, recordChange } from "./audit-trail.ts";
-import { requirePresentRight } from "./people/present-rights.ts";
+import { COMMAND_LINE, recordChange } from "./audit-trail.ts";
+import { type ProjectParts, requireOwnerRights } from "./project-changes.ts";
 import {
   describeSpendingLimit,
   limitAmong,
@@ -15,14 +12,6 @@ import {
   type SpendingLimit,
   whileLeased,
 } from "./spending-limits.ts";
-
-interface MemberLimitParts {
-  readonly database: Database;
-  readonly ledger: Pick<Ledger, "setSpendLimit" | "deleteSpendLimit" | "spendLimits">;
-  readonly now?: () => number;
-  /** Who changes the limit, for the audit trail. Default: the command line. */
-  readonly actor?: AuditActor;
-}
 
 /** The limit of one member, over all keys that the person made, or without a person that of each member. */
 export interface MemberLimitChange {
@@ -37,7 +26,7 @@ export interface MemberLimitChange {
  * person who is no member, and with `conflict` while another edit of it runs.
  */
 export async function setMemberLimit(
-  parts: MemberLimitParts,
+  parts: ProjectParts,
   { accountId, personId, limit }: MemberLimitChange,
 ): Promise<void> {
   const { database, ledger, now = platform.now, actor = COMMAND_LINE } = parts;
@@ -47,8 +36,7 @@ export async function setMemberLimit(
   await whileLeased(parts, `member-limit:${accountId}:${personId ?? ""}`, async () => {
     const earlier = limitAmong(await ledger.spendLimits(accountId), target);
     await database.transact(async (tx) => {
-      if (!(await lockAccount(database, tx, accountId))) throw new GatewayError("unknown_item");
-      await requirePresentRight(database, tx, actor, { accountId, roles: ["owner"] });
+      await requireOwnerRights(database, tx, actor, accountId);
       if (personId !== undefined && !earlier) await requireMember(database, tx, { accountId, personId });
       const change = {
         action: personId === undefined ? "account.each_member_limit_changed" : "member.limit_changed",
@@ -57,7 +45,6 @@ export async function setMemberLimit(
         after: describeSpendingLimit(limit),
       };
       await recordChange(database, tx, actor, { accountId, ...change }, now());
-      await beginScopes(database, tx, accountId);
     });
     // After its entry: no limit changes without one.
     await putSpendingLimit(ledger, accountId, target, limit);

@@ -21,7 +21,7 @@ export interface ProjectParts {
   readonly database: Database;
   readonly ledger: Pick<Ledger, "setSpendLimit" | "deleteSpendLimit" | "spendLimits">;
   readonly now?: () => number;
-  /** Who changes the project, for the audit trail. Default: the command line. */
+  /** Who changes something, for the audit trail. Default: the command line. */
   readonly actor?: AuditActor;
 }
 
@@ -214,8 +214,8 @@ function describeProject({ name }: Project): object {
   return { name };
 }
 
-/** Owners alone change projects. From the first change on, holds count for projects. */
-async function requireOwnerRights(
+/** Owners alone change projects and limits of members. From the first change on, holds count for both. */
+export async function requireOwnerRights(
   database: Database,
   tx: Db,
   actor: AuditActor,
