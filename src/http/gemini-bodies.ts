@@ -1,5 +1,4 @@
-import { decodeBody } from "../bodies/body.ts";
-import { bytesOf } from "../domain/byte-blocks.ts";
+import { bytesOf, decodeBlocks } from "../domain/byte-blocks.ts";
 import { GatewayError } from "../errors.ts";
 import { unwrapCount } from "../wire/google-gemini/count-tokens.ts";
 import { type EmbedMethod, readEmbedRequest } from "../wire/google-gemini/embeddings.ts";
@@ -55,6 +54,15 @@ function findLast(
 
 function isSpace(byte: number): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+}
+
+/** Throws `not_json` for bytes that are not UTF-8. */
+function decodeBody(blocks: readonly Uint8Array[]): string {
+  try {
+    return decodeBlocks(blocks, { fatal: true });
+  } catch (reason) {
+    throw new GatewayError("not_json", { reason });
+  }
 }
 
 /** Unwraps the request whose tokens a client counts. Text that is no JSON stays as it is, and is refused later. */

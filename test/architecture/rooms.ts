@@ -364,6 +364,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "platform.ts",
       "telemetry/log.ts",
       "telemetry/recording-metrics.ts",
+      "wire/json/read.ts",
       "wire/sse.ts",
       "workers",
     ],
@@ -456,7 +457,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   telemetry: {
     holds: "log, metrics and traces",
-    imports: ["domain/trace-context.ts", "platform.ts", "program-files.ts"],
+    imports: ["domain/addresses.ts", "domain/trace-context.ts", "platform.ts", "program-files.ts"],
     packages: [
       "@opentelemetry/api",
       "@opentelemetry/core",
