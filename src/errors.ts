@@ -188,12 +188,31 @@ export const ERRORS = {
 
 export type Cause = keyof typeof ERRORS;
 
+/** What a spending limit may bind, as the messages of its errors name it. */
+const BOUNDS = {
+  key: "this key",
+  parent_key: "the parent key",
+  account: "this account",
+  project: "this project",
+  member: "this member",
+  end_user: "this end user",
+  tag: "this tag",
+  run: "this run",
+} as const;
+
+export type Bound = keyof typeof BOUNDS;
+
+/** Returns the message of an error of a spending limit, with what the limit binds in the place of the key. */
+export function messageOfLimit(cause: Cause, bound: Bound): string {
+  return ERRORS[cause].message.replace(BOUNDS.key, BOUNDS[bound]);
+}
+
 /** What one error adds to its row. */
 export interface ErrorDetail {
   /** The path of the bad field in our own schema (`messages[0].role`), appended to the message. */
   readonly path?: string;
-  /** Replaces the message of the row, for texts with numbers in them. */
-  readonly message?: string;
+  /** Replaces the message of the row, for texts with numbers or the owner of a limit in them. */
+  readonly message?: string | undefined;
   /** Whole seconds, 1 to 60. */
   readonly retryAfterS?: number;
   /** The internal reason, for the log alone. */

@@ -2,7 +2,7 @@ import type { Caller } from "../accounts/keys/key.ts";
 import { leastOf, type Nanos, printUsd } from "../domain/money.ts";
 import type { Scope, ScopeKind } from "../domain/scope.ts";
 import { TenantMemory } from "../domain/tenant-memory.ts";
-import type { Cause } from "../errors.ts";
+import type { Bound, Cause } from "../errors.ts";
 import { type DecliningLimit, LedgerError, type LedgerErrorCode, type Shortfall } from "../ledger/ledger.ts";
 import type { Balances, SpendLimitUsage } from "../ledger/records.ts";
 
@@ -117,13 +117,19 @@ export function declineHeaders(decline: Decline, caller: Caller): Record<string,
   };
 }
 
+/** Returns what a limit binds, as its caller sees it: a key that is not its own is one above it. */
+export function boundBy({ scope }: DecliningLimit, { key }: Caller): Bound {
+  if (!scope) return "account";
+  return scope.kind === "key" && scope.id !== key.id ? "parent_key" : scope.kind;
+}
+
 /** Prints a limit: "end_user alice", "key research", "account". What is not visible ASCII is percent-encoded. */
-function printLimit({ limit, limitName }: Decline, { key }: Caller): string | undefined {
+function printLimit({ limit, limitName }: Decline, caller: Caller): string | undefined {
   if (!limit?.scope) return limit && "account";
-  const { kind, id } = limit.scope;
-  if (kind === "key" && id === key.id) return `key ${encodeName(key.name)}`;
-  const name = limitName ?? (kind === "run" ? id.slice(key.id.length + 1) : id);
-  return `${kind === "key" ? "parent_key" : kind} ${encodeName(name)}`;
+  const { key } = caller;
+  const bound = boundBy(limit, caller);
+  const id = bound === "run" ? limit.scope.id.slice(key.id.length + 1) : limit.scope.id;
+  return `${bound} ${encodeName(bound === "key" ? key.name : (limitName ?? id))}`;
 }
 
 function encodeName(name: string): string {

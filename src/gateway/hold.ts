@@ -2,11 +2,11 @@ import type { Caller } from "../accounts/keys/key.ts";
 import type { Body } from "../bodies/body.ts";
 import { type Nanos, printUsd } from "../domain/money.ts";
 import type { Scope } from "../domain/scope.ts";
-import { GatewayError } from "../errors.ts";
+import { GatewayError, messageOfLimit } from "../errors.ts";
 import { LedgerError } from "../ledger/ledger.ts";
 import type { OutcomeFacts, RequestFacts } from "../ledger/records.ts";
 import { describeFault } from "../telemetry/log.ts";
-import { aboveCost, causeOf, type Decline, declineHeaders, declineOf, shortageOf } from "./decline.ts";
+import { aboveCost, boundBy, causeOf, type Decline, declineHeaders, declineOf, shortageOf } from "./decline.ts";
 import type { Gateway } from "./gateway.ts";
 import { amountOf, clampToGrant, type Quote, quoteRequest } from "./quote.ts";
 import type { Call, OpenHold, Plan, Reply } from "./request.ts";
@@ -137,7 +137,8 @@ export function declineError(decline: Decline, caller: Caller, reply: Reply): Ga
   reply.setHeaders(declineHeaders(decline, caller));
   const { shortfall, limit } = decline;
   const facts = shortfall && { money: shortfall, spendingLimit: limit };
-  return new GatewayError(causeOf(decline), { facts });
+  const cause = causeOf(decline);
+  return new GatewayError(cause, { message: limit && messageOfLimit(cause, boundBy(limit, caller)), facts });
 }
 
 /** Names the project, member or key above that a limit binds, by the owner's name of it. */

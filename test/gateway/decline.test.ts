@@ -1,5 +1,7 @@
 import { expect, test } from "bun:test";
-import { causeOf, createDeclineMemory, type Decline } from "../../src/gateway/decline.ts";
+import type { Caller } from "../../src/accounts/keys/key.ts";
+import { messageOfLimit } from "../../src/errors.ts";
+import { boundBy, causeOf, createDeclineMemory, type Decline } from "../../src/gateway/decline.ts";
 
 function memoryAt(): { memory: ReturnType<typeof createDeclineMemory>; at(ms: number): void } {
   let now = 0;
@@ -77,6 +79,23 @@ test("the error of a spending limit distinguishes used up, too small and on hold
   expect(causeOf({ ...OF_LIMIT, shortfall: undefined })).toBe("spending_limit");
   expect(causeOf({ reason: "balance_on_hold", shortfall: undefined })).toBe("wallet_on_hold");
 });
+
+test.each([
+  [undefined, "account", "The spending limit of this account is used up."],
+  [{ kind: "key", id: "k" }, "key", "The spending limit of this key is used up."],
+  [{ kind: "key", id: "root" }, "parent_key", "The spending limit of the parent key is used up."],
+  [{ kind: "end_user", id: "alice" }, "end_user", "The spending limit of this end user is used up."],
+] as const)("the message of a limit on %p names what it binds, %s", (scope, bound, message) => {
+  // Safe because only the id of the key is read.
+  const caller = { key: { id: "k" } } as Caller;
+  expect(boundBy({ limitId: "l", scope }, caller)).toBe(bound);
+  expect(messageOfLimit("spending_limit", bound)).toBe(message);
+});
+
+test.each(["spending_limit", "spending_limit_short", "spending_limit_on_hold"] as const)(
+  "the message of %s says whose limit it is",
+  (cause) => expect(messageOfLimit(cause, "project")).toContain("this project"),
+);
 
 test("declines that are more than a second apart are not added up", () => {
   const { memory, at } = memoryAt();

@@ -71,7 +71,8 @@ describe("a run", () => {
     for (let times = 0; times < 5; times += 1) {
       const declined = await ask(payer, run("one"));
       expect(declined.headers.get("x-tollgate-limit")).toBe("run one");
-      await expectError(declined, CHAT, "spending_limit_short");
+      const message = "What is left of this run's spending limit is less than this request may cost.";
+      await expectError(declined, CHAT, "spending_limit_short", { message });
     }
     expect((await ask(payer, run(`two${limit}`))).status).toBe(200);
     expect((await ask(payer, {})).status).toBe(200);
