@@ -120,9 +120,10 @@ export async function updateAccount(
       .where(and(eq(accounts.id, accountId), eq(accounts.version, version)))
       .returning();
     if (!row) throw new EditConflict(before);
-    const change = { accountId, action: "account.updated", target: accountId, after };
     const earlier = { name: before.name, email: before.email ?? null };
-    await recordChange(database, tx, actor, { ...change, before: earlier }, now());
+    const states = { before: earlier, after: { ...earlier, ...after } };
+    const change = { accountId, action: "account.updated", target: accountId, ...states };
+    await recordChange(database, tx, actor, change, now());
     return readAccount(row);
   };
   return database.transact(update).catch(async (fault: unknown) => {

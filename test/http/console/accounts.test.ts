@@ -106,7 +106,8 @@ describe.each(DIALECTS)("accounts in %s", (dialect) => {
       actor_name: owner.name,
       actor_kind: "person",
       is_acting: false,
-      after: { name: names[2] },
+      before: { name: names[1], email: null },
+      after: { name: names[2], email: null },
       address: "192.0.2.1",
     });
     const second = await console.call(owner, "GET", `${trail}?size=2&page=${first.json.next}`);
