@@ -1,24 +1,46 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { formatUsdNumber } from "../../src/console/format.ts";
 import { bandScale, choosePlaces, linearScale, stackLayers } from "../../src/console/parts/scales.ts";
 import { stackRows } from "../../src/console/series.ts";
 
 const HOUR = 3_600_000;
 
 describe("the scales of a chart", () => {
+  const ticksOf = (most: number, isWhole = false) =>
+    linearScale({ most, isWhole }, [100, 0]).ticks.map((tick) => Number(tick.toPrecision(12)));
+
   test.each([
     [0, [0, 0.25, 0.5, 0.75, 1]],
     [58, [0, 20, 40, 60]],
     [1, [0, 0.25, 0.5, 0.75, 1]],
     [97, [0, 25, 50, 75, 100]],
   ])("values up to %p have the ticks %p", (most, ticks) => {
-    expect(linearScale(most, [100, 0], 4).ticks.map((tick) => Number(tick.toPrecision(12)))).toEqual(ticks);
+    expect(ticksOf(most)).toEqual(ticks);
+  });
+
+  test.each([
+    [0, [0, 1]],
+    [1, [0, 1]],
+    [9, [0, 5, 10]],
+    [97, [0, 25, 50, 75, 100]],
+  ])("counts up to %p have the whole ticks %p", (most, ticks) => {
+    expect(ticksOf(most, true)).toEqual(ticks);
+  });
+
+  test("every tick of an axis of amounts is printed without rounding", () => {
+    fc.assert(
+      fc.property(fc.double({ min: 1e-9, max: 1e6, noNaN: true }), (most) => {
+        const read = (tick: number) => Number(formatUsdNumber(tick).replaceAll(/[$,]/g, ""));
+        for (const tick of ticksOf(most)) expect(read(tick)).toBeCloseTo(tick, 12);
+      }),
+    );
   });
 
   test("every value lies on the scale, and few ticks are enough for any", () => {
     fc.assert(
       fc.property(fc.double({ min: 1e-12, max: 1e15, noNaN: true }), (most) => {
-        const scale = linearScale(most, [200, 0], 4);
+        const scale = linearScale({ most, isWhole: false }, [200, 0]);
         expect(scale.at(most)).toBeGreaterThanOrEqual(-1e-6);
         expect(scale.at(0)).toBe(200);
         expect(scale.ticks.length).toBeLessThanOrEqual(6);

@@ -13,7 +13,6 @@ const LABEL_GAP = 14;
 const LEFT_MIN = 28;
 const FIRST_WIDTH = 640;
 const WIDTH_MIN = 200;
-const TICKS = 4;
 
 /** The picture of a chart. */
 export function ChartDrawing(props: DrawingProps) {
@@ -140,7 +139,8 @@ function createScales(
     return kind === "bars" ? values.reduce((sum, value) => sum + value, 0) : Math.max(0, ...values);
   });
   const most = sums.reduce((highest, sum) => Math.max(highest, sum), 0);
-  const y = linearScale(most, [height - MARGIN.bottom, MARGIN.top], TICKS);
+  const isWhole = sums.every(Number.isInteger);
+  const y = linearScale({ most, isWhole }, [height - MARGIN.bottom, MARGIN.top]);
   const left = Math.max(LEFT_MIN, Math.ceil(widthOf(y.ticks.map(format))) + LABEL_GAP);
   return { x: bandScale(places.length, [left, width - MARGIN.right]), y, left, width, height };
 }

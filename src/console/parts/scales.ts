@@ -29,13 +29,22 @@ const GAP = 0.22;
 /** The widest bar in pixels: one day alone is no wall. */
 const BAR_MAX = 72;
 
+interface LinearOptions {
+  /** The most that is drawn. */
+  readonly most: number;
+  /** Whether values are counts, which have no tick between 0 and 1. */
+  readonly isWhole: boolean;
+}
+
+/** The most steps of a scale. */
+const STEPS = 4;
+
 /** A scale from 0 to `most` or the next round value. `start` is the pixel of 0. */
 export function linearScale(
-  most: number,
+  { most, isWhole }: LinearOptions,
   [start, end]: readonly [number, number],
-  count: number,
 ): LinearScale {
-  const step = roundStep((most > 0 ? most : 1) / count);
+  const step = roundStep((most > 0 ? most : 1) / STEPS, isWhole);
   const steps = Math.max(1, Math.ceil((most > 0 ? most : 1) / step - 1e-9));
   const top = step * steps;
   return {
@@ -45,10 +54,11 @@ export function linearScale(
 }
 
 /** The next of 1, 2, 2.5 and 5 times a power of ten. */
-function roundStep(rough: number): number {
+function roundStep(rough: number, isWhole: boolean): number {
   const power = 10 ** Math.floor(Math.log10(rough));
-  const factor = [1, 2, 2.5, 5, 10].find((each) => rough <= each * power * (1 + 1e-9)) ?? 10;
-  return factor * power;
+  const steps = [1, 2, 2.5, 5, 10].map((factor) => factor * power);
+  const fits = (step: number) => rough <= step * (1 + 1e-9) && (!isWhole || Number.isInteger(step));
+  return steps.find(fits) ?? 10 * power;
 }
 
 export function bandScale(count: number, [start, end]: readonly [number, number]): BandScale {
