@@ -2,12 +2,20 @@ import { LOCALE, type Locale, toLeftToRight } from "./locale.ts";
 
 /**
  * How a time is shown. `relative` is "3 min ago" within a day, else a date. `moment` is "14:05:10" today, else
- * "21 Nov, 14:05", with the year when it is another one.
+ * "21 Nov, 14:05", with the year when it is another one. `zoned` names the zone, for sentences.
  */
-export type TimeStyle = "minute" | "second" | "date" | "shortClock" | "relative" | "moment";
+export type TimeStyle = "minute" | "zoned" | "second" | "date" | "shortClock" | "relative" | "moment";
 
 const FORMATS = {
   minute: { year: "numeric", month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" },
+  zoned: {
+    year: "numeric",
+    month: "short",
+    day: "numeric",
+    hour: "2-digit",
+    minute: "2-digit",
+    timeZoneName: "short",
+  },
   second: {
     year: "numeric",
     month: "short",
@@ -34,9 +42,18 @@ type Format = Pick<Intl.DateTimeFormat, "format">;
 
 const formatters = new Map<string, Format>();
 
-/** Prints an ISO time in the viewer's zone. `nowMs` is what `relative` counts from. */
+/** Every space but the one between a date and its time of day. */
+const WITHIN = /(?<!,) | (?=.*,)/g;
+
+/**
+ * Prints an ISO time in the viewer's zone. `nowMs` is what `relative` counts from. A line breaks between date and time
+ * of day alone.
+ */
 export function formatTime(iso: string, style: TimeStyle = "minute", nowMs = Date.now()): string {
-  const date = new Date(iso);
+  return printTime(new Date(iso), style, nowMs).replaceAll(WITHIN, "\u00a0");
+}
+
+function printTime(date: Date, style: TimeStyle, nowMs: number): string {
   if (style === "moment") return formatMoment(date, new Date(nowMs));
   if (style !== "relative") return formatterOf(style).format(date);
   const agoMs = nowMs - date.getTime();

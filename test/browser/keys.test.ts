@@ -75,7 +75,7 @@ test("a rotated key has two secrets until the old one is ended", async () => {
   expect(secret).not.toBe(old);
   await page.getByRole("button", { name: "I have stored it" }).click();
   for (const each of [old, secret]) expect(await chat(each)).toBe(200);
-  await page.getByText(/works until \d+ \w+ \d{4}/).waitFor();
+  await page.getByText(/works until \d+\s\w+\s\d{4}/).waitFor();
   await page.getByRole("button", { name: "End it now" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "End it now" }).click();
   await page.getByText("Old secret ended").waitFor();

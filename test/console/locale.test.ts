@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { localise } from "../../src/console/format.ts";
 import { createLocale } from "../../src/console/locale.ts";
-import { createFormat } from "../../src/console/times.ts";
+import { createFormat, formatTime } from "../../src/console/times.ts";
 import { printTypedAmount, readTypedAmount } from "../../src/console/typed-amount.ts";
 
 describe("amounts are printed as in the language of the browser", () => {
@@ -26,6 +26,20 @@ describe("amounts are printed as in the language of the browser", () => {
       Array.from({ length: 4 }, () => "en-GB-u-ca-gregory-nu-latn"),
     );
     expect(createLocale("ar-EG-u-nu-arab").group(1234)).toMatch(/^1.234$/);
+  });
+});
+
+describe("times", () => {
+  const AT = "2026-11-27T10:00:30Z";
+  test.each([
+    ["minute", /^27 Nov 2026, \d\d:\d\d$/],
+    ["zoned", /^27 Nov 2026, \d\d:\d\d \S+$/],
+    ["second", /^27 Nov 2026, \d\d:\d\d:30$/],
+    ["relative", /^3 hr\.? ago$/],
+  ] as const)("as %s break between date and time of day alone", (style, shown) => {
+    const text = formatTime(AT, style, Date.parse(AT) + 3 * 3_600_000);
+    expect(text.replaceAll("\u00a0", " ")).toMatch(shown);
+    expect(text.match(/.? /g) ?? []).toEqual(style === "relative" ? [] : [", "]);
   });
 });
 

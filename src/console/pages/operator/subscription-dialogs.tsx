@@ -155,7 +155,7 @@ const UTC = /(\d{4}-\d\d-\d\d) (\d\d:\d\d) UTC/g;
 /** A sentence of the server with amounts and times as the rest of the page has them. */
 function printSentence(sentence: string): string {
   return localise(sentence.replaceAll(USD, "$$$1")).replace(UTC, (_, day: string, minute: string) =>
-    formatTime(`${day}T${minute}Z`),
+    formatTime(`${day}T${minute}Z`, "zoned"),
   );
 }
 
