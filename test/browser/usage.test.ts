@@ -121,6 +121,8 @@ test("a field that searches follows the URL", async () => {
   const field = page.getByRole("searchbox");
   await field.fill("dana");
   await page.waitForURL(/q=dana/);
+  // For those who do not see the rows.
+  await page.getByRole("status").getByText("People: 1 row", { exact: true }).waitFor();
   await page.getByRole("link", { name: "People", exact: true }).click();
   await page.waitForURL(/people$/);
   await page.waitForFunction(

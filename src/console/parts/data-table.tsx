@@ -75,7 +75,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
         aria-busy={rows === undefined}
       >
         <table className={classes(styles.table, styles.cards, isDense && styles.dense)}>
-          <caption className={styles.caption}>{caption}</caption>
+          <caption className={stack.unseen}>{caption}</caption>
           <thead>
             <tr>
               {columns.map((column) => (

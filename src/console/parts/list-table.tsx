@@ -1,5 +1,6 @@
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import type { ReactNode } from "react";
+import { plural } from "../format.ts";
 import { withSearch } from "../search.ts";
 import { Button } from "./button.tsx";
 import { Copy } from "./code-block.tsx";
@@ -45,6 +46,9 @@ export function ListTable<Row>(props: DataTableProps<Row> & ListProps<Row>) {
           <ViewLink />
         </div>
       )}
+      <p className={styles.unseen} role="status">
+        {q !== undefined && rows && `${table.caption}: ${plural(rows.length, "row")}`}
+      </p>
       <DataTable
         {...table}
         {...(query && { query })}

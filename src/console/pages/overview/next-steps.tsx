@@ -6,6 +6,7 @@ import { Icon } from "../../parts/icons.tsx";
 import { invitationsQuery, membersQuery } from "../../queries/account.ts";
 import { keyNamesQuery } from "../../queries/overview.ts";
 import { setupQuery, useMay } from "../../session.ts";
+import stack from "../../parts/stack.module.css";
 import styles from "./first-steps.module.css";
 
 interface NextStepsProps {
@@ -94,7 +95,7 @@ export function Step({ number, title, isDone, children }: StepProps) {
       <div className={styles.content}>
         <h3>
           {title}
-          {isDone && <span className={styles.spoken}> (done)</span>}
+          {isDone && <span className={stack.unseen}> (done)</span>}
         </h3>
         {children}
       </div>

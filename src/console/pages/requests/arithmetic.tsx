@@ -2,6 +2,7 @@ import { formatCount } from "../../format.ts";
 import { Money } from "../../parts/money.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import type { ReceiptData } from "../../queries/requests.ts";
+import stack from "../../parts/stack.module.css";
 import styles from "./receipt.module.css";
 
 const CLASSES: Readonly<Record<string, string>> = {
@@ -29,7 +30,7 @@ export function Arithmetic({ receipt }: { readonly receipt: ReceiptData }) {
   return (
     <Panel title="How the charge was made" note={source_text}>
       <table className={styles.sum}>
-        <caption className={styles.caption}>{isByUnit ? "Number" : "Tokens"} × price = charge</caption>
+        <caption className={stack.unseen}>{isByUnit ? "Number" : "Tokens"} × price = charge</caption>
         <thead>
           <tr>
             <th scope="col">{isByUnit ? "Charged for" : "Tokens of"}</th>
