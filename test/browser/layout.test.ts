@@ -1,5 +1,7 @@
 import { expect, test } from "bun:test";
+import type { Page } from "playwright-core";
 import type { WatchedPage } from "../support/chromium.ts";
+import { furnishProjects } from "./world/furnish-projects.ts";
 import { browse, followPath, openPageAs } from "./world/open-page.ts";
 import { worldForTests } from "./world/world-for-tests.ts";
 
@@ -27,7 +29,7 @@ test.each(["", "/keys", "/models", "/usage", "/wallet", "/team", "/notices", "/a
     for (const width of WIDTHS) {
       const watched = await pageOf(width);
       await followPath(watched, `/console/accounts/${world.acme.accountId}${path}`);
-      expect([width, await watched.page.evaluate(findTornWords)]).toEqual([width, []]);
+      expect([width, await watched.page.evaluate(findTorn, WORDS)]).toEqual([width, []]);
       expect(await watched.page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
       expect(watched.faults).toEqual([]);
     }
@@ -44,17 +46,31 @@ async function pageOf(width: number): Promise<WatchedPage> {
   return page;
 }
 
-/** Runs in the page. The words whose characters stand on two lines; one may break after a hyphen or a slash. */
-function findTornWords(): readonly string[] {
+interface Wanted {
+  /** Elements whose texts are looked at. */
+  readonly within: string;
+  /** The pattern of what has one line. */
+  readonly word: string;
+}
+
+/** A line may end after a hyphen or a slash. */
+const WORDS: Wanted = { within: "body", word: "[^\\s\\-–/?]{2,}" };
+/** Names that a column has room for, hyphens included. */
+const NAMES: Wanted = { within: "td", word: "(?<!\\S)[^\\s/]{2,28}(?!\\S)" };
+const IDS: Wanted = { within: "td small", word: "[0-9a-f-]{36}" };
+
+/** Runs in the page. The wanted words whose characters stand on two lines. */
+function findTorn({ within, word }: Wanted): readonly string[] {
   const torn: string[] = [];
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
-    for (const { 0: word, index } of (node.textContent ?? "").matchAll(/[^\s\-–/?]{2,}/g)) {
+    if (!node.parentElement?.closest(within)) continue;
+    for (const { 0: found, index } of (node.textContent ?? "").matchAll(new RegExp(word, "g"))) {
       const range = document.createRange();
       range.setStart(node, index);
-      range.setEnd(node, index + word.length);
+      range.setEnd(node, index + found.length);
       const lines = [...range.getClientRects()].filter((rect) => rect.width > 0);
-      if (new Set(lines.map(({ top }) => Math.round(top / 6))).size > 1) torn.push(word);
+      if (new Set(lines.map(({ top }) => Math.round(top / 6))).size > 1) torn.push(found);
     }
   }
   return torn;
@@ -72,7 +88,48 @@ test("a table that is wider than the window names the columns out of sight, unti
       await page.getByRole("group", { name: "Requests" }).evaluate((region) => region.scrollTo(2_000, 0));
       await hint.waitFor({ state: "detached" });
     },
-    { width: 1024 },
+    { width: 650 },
+  );
+});
+
+/** The tables in sight that are wider than their place. */
+const findWide = (page: Page) =>
+  page
+    .getByRole("group")
+    .evaluateAll((regions) =>
+      regions
+        .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth + 1)
+        .map((region) => region.getAttribute("aria-label")),
+    );
+
+test.each(["", "/requests", "/refusals", "/usage", "/usage?group=end_user", "/keys", "/audit-trail"])(
+  "no table of %p is scrolled sideways, nor a name in it torn, from 768 px on",
+  async (path) => {
+    refused ??= furnishProjects(world);
+    await refused;
+    for (const width of [768, 1024, 1280]) {
+      const watched = await pageOf(width);
+      await followPath(watched, `/console/accounts/${world.acme.accountId}${path}`);
+      expect([width, await findWide(watched.page)]).toEqual([width, []]);
+      expect([width, await watched.page.evaluate(findTorn, NAMES)]).toEqual([width, []]);
+    }
+  },
+);
+
+/** Refusals and end users, for tables that would be empty without. */
+let refused: Promise<unknown> | undefined;
+
+test("the id of an account has one line for operators, also on a tablet", async () => {
+  const visit = { url: world.url, path: "/console/operator/accounts", person: world.operator };
+  await browse(
+    browser,
+    visit,
+    async (page) => {
+      await page.getByText(world.northwind.accountId).waitFor();
+      expect(await page.evaluate(findTorn, IDS)).toEqual([]);
+      expect(await findWide(page)).toEqual([]);
+    },
+    { width: 768 },
   );
 });
 

@@ -160,16 +160,38 @@ function Rows<Row>({ columns, rows, rowKey, rowLink }: RowsProps<Row>) {
           >
             {link && index === 0 ? (
               <Link {...link} className={styles.link}>
-                {column.cell(row)}
+                {wholeName(column.cell(row))}
               </Link>
             ) : (
-              column.cell(row)
+              wholeName(column.cell(row))
             )}
           </td>
         ))}
       </tr>
     );
   });
+}
+
+/** A name with hyphens that a column has room for: "claude-sonnet-4-5-20250929". */
+const HYPHENED = /^(?=\S{1,28}$).+-/;
+
+/** Keeps a name with hyphens on one line. Cells that are a text have this. */
+export function wholeName(cell: ReactNode): ReactNode {
+  return typeof cell === "string" && HYPHENED.test(cell) ? <Whole>{cell}</Whole> : cell;
+}
+
+/** A part of a cell that has one line, where rows are no cards. */
+export function Whole({ children }: { readonly children: ReactNode }) {
+  return <span className={styles.whole}>{children}</span>;
+}
+
+/** Two values of one cell, on a line each where one has no room: "claude-sonnet → anthropic". */
+export function Pair({ from, to }: { readonly from: ReactNode; readonly to: ReactNode }) {
+  return (
+    <>
+      <Whole>{from}</Whole> <Whole>→ {to}</Whole>
+    </>
+  );
 }
 
 function Waiting<Row>({ columns, skeletonRows = 5 }: DataTableProps<Row>) {

@@ -5,7 +5,7 @@ import { api, call } from "../../api.ts";
 import { formatCount, readUsd } from "../../format.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
-import { type Column, Pager } from "../../parts/data-table.tsx";
+import { type Column, Pager, Whole } from "../../parts/data-table.tsx";
 import { ActionDialog } from "../../parts/dialog.tsx";
 import { Field } from "../../parts/field.tsx";
 import { SearchField } from "../../parts/filters.tsx";
@@ -74,7 +74,7 @@ function columnsWith(start: (task: AccountTask) => void): readonly Column<Listed
             {markup !== null && <Badge>× {markup}</Badge>}
             {state === "suspended" && <Badge tone="bad">suspended</Badge>}
           </span>
-          <small>{email ?? id}</small>
+          <small>{email ?? <Whole>{id}</Whole>}</small>
         </span>
       ),
     },

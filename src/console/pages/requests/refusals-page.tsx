@@ -5,7 +5,7 @@ import { Badge } from "../../parts/badge.tsx";
 import { ButtonLink } from "../../parts/button.tsx";
 import { Chart } from "../../parts/chart.tsx";
 import { printTimes } from "../../parts/chart-parts.ts";
-import { type Column, DataTable, Pager } from "../../parts/data-table.tsx";
+import { type Column, DataTable, Pager, wholeName } from "../../parts/data-table.tsx";
 import { ChoiceFilter, KeyFilter } from "../../parts/filters.tsx";
 import { ViewLink } from "../../parts/list-table.tsx";
 import { Empty, Skeleton } from "../../parts/loaded.tsx";
@@ -13,6 +13,7 @@ import { Amount } from "../../parts/money.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { RangePicker } from "../../parts/range-picker.tsx";
+import stack from "../../parts/stack.module.css";
 import { Time } from "../../parts/time.tsx";
 import {
   type RefusalRow,
@@ -43,13 +44,25 @@ const COLUMNS: readonly Column<RefusalRow>[] = [
   {
     id: "code",
     header: "Refused with",
-    isNarrow: true,
     card: "line",
-    cell: ({ code }) => <Badge tone="bad">{code.replaceAll("_", " ")}</Badge>,
+    cell: ({ code, text }) => (
+      <>
+        <Badge tone="bad">{code.replaceAll("_", " ")}</Badge>
+        <p>{localise(text)}</p>
+      </>
+    ),
   },
-  { id: "text", header: "Why", card: "line", cell: ({ text }) => <p>{localise(text)}</p> },
-  { id: "key", header: "Key", isNarrow: true, cell: ({ key_name, key_id }) => key_name ?? key_id },
-  { id: "model", header: "Model", isNarrow: true, cell: ({ model }) => model ?? "–" },
+  {
+    id: "key",
+    header: "Key and model",
+    card: "line",
+    cell: ({ key_name, key_id, model }) => (
+      <span className={stack.named}>
+        {key_name ?? key_id}
+        {model && <small>{wholeName(model)}</small>}
+      </span>
+    ),
+  },
   { id: "needed", header: "Needed", align: "end", cell: ({ needed }) => <Amount quantity={needed} /> },
   { id: "available", header: "Available", align: "end", cell: ({ had }) => <Amount quantity={had} /> },
   {

@@ -3,7 +3,7 @@ import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { formatCount, formatMs, plural } from "../../format.ts";
 import { Badge, OutcomeBadge, type Tone } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
-import { type Column, DataTable, Pager } from "../../parts/data-table.tsx";
+import { type Column, DataTable, Pager, Pair } from "../../parts/data-table.tsx";
 import { Empty } from "../../parts/loaded.tsx";
 import { Money } from "../../parts/money.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
@@ -32,12 +32,8 @@ const COLUMNS: readonly Column<RequestRow>[] = [
     header: "Model → upstream",
     isNarrow: true,
     card: "line",
-    cell: ({ model, upstream }) => (
-      <>
-        {model}
-        {upstream && <span className={styles.soft}> → {upstream}</span>}
-      </>
-    ),
+    cell: ({ model, upstream }) =>
+      upstream ? <Pair from={model} to={<span className={styles.soft}>{upstream}</span>} /> : model,
   },
   {
     id: "key",
@@ -59,7 +55,7 @@ const COLUMNS: readonly Column<RequestRow>[] = [
     align: "end",
     cell: ({ input_tokens, cached_input_tokens, output_tokens }) => (
       <span title={`${formatCount(cached_input_tokens ?? 0)} of the input came from the cache`}>
-        {count(input_tokens)} → {count(output_tokens)}
+        <Pair from={count(input_tokens)} to={count(output_tokens)} />
       </span>
     ),
   },
@@ -68,9 +64,7 @@ const COLUMNS: readonly Column<RequestRow>[] = [
     header: "First → whole",
     align: "end",
     cell: ({ first_output_ms, total_ms }) => (
-      <>
-        {formatMs(first_output_ms)} → {formatMs(total_ms)}
-      </>
+      <Pair from={formatMs(first_output_ms)} to={formatMs(total_ms)} />
     ),
   },
   {

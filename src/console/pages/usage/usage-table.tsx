@@ -50,6 +50,7 @@ export function UsageTable({ usage, query, table }: UsageTableProps) {
       rowKey={(row) => row.group ?? ""}
       rowLink={(row) => linkOf(row, query)}
       empty={null}
+      isDense
     />
   );
   const tabs = [

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Badge, type Tone } from "../../parts/badge.tsx";
-import { type Column, Pager } from "../../parts/data-table.tsx";
+import { type Column, Pager, wholeName } from "../../parts/data-table.tsx";
 import { ChoiceFilter, SearchField } from "../../parts/filters.tsx";
 import { ListTable, NoMatch } from "../../parts/list-table.tsx";
 import { Empty } from "../../parts/loaded.tsx";
@@ -64,7 +64,7 @@ const COLUMNS: readonly Column<Credit>[] = [
     header: "Credit",
     cell: ({ id, created_at }) => (
       <span className={stack.named}>
-        <code>{id}</code>
+        <code>{wholeName(id)}</code>
         <small>
           granted <Time at={created_at} as="date" />
         </small>
