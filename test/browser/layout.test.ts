@@ -57,6 +57,7 @@ interface Wanted {
 const WORDS: Wanted = { within: "body", word: "[^\\s\\-–/?]{2,}" };
 /** Names that a column has room for, hyphens included. */
 const NAMES: Wanted = { within: "td", word: "(?<!\\S)[^\\s/]{2,28}(?!\\S)" };
+const ADDRESSES: Wanted = { within: "[role=dialog]", word: "\\S+@\\S+" };
 const IDS: Wanted = { within: "td small", word: "[0-9a-f-]{36}" };
 
 /** Runs in the page. The wanted words whose characters stand on two lines. */
@@ -130,6 +131,25 @@ test("the id of an account has one line for operators, also on a tablet", async 
       expect(await findWide(page)).toEqual([]);
     },
     { width: 768 },
+  );
+});
+
+test("both versions of a conflict show their addresses whole on a phone", async () => {
+  const at = `/accounts/${world.acme.accountId}`;
+  const visit = { url: world.url, path: `/console${at}/settings`, person: world.owner };
+  await browse(
+    browser,
+    visit,
+    async (page) => {
+      await page.getByLabel("E-mail").fill("invoices.of.research@customer.example");
+      const { version } = await world.owner.call("GET", at);
+      await world.owner.call("PATCH", at, { version, email: "accounts.payable@customer.example" });
+      await page.getByRole("button", { name: "Save" }).click();
+      const dialog = page.getByRole("dialog", { name: /Somebody else saved/ });
+      await dialog.getByText("accounts.payable@customer.example").waitFor();
+      expect(await page.evaluate(findTorn, ADDRESSES)).toEqual([]);
+    },
+    { width: 390 },
   );
 });
 

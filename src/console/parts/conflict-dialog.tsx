@@ -71,6 +71,9 @@ export function changesOf<Values extends object>(before: Values, after: Values):
 /** One field in words: its name and its value. */
 export type FieldInWords = readonly [name: string, text: string];
 
+const MINE = "Yours";
+const THEIRS = "Theirs, saved";
+
 /** Two edits of one version. */
 interface Conflict<Values> {
   /** The values of this editor, and those that somebody else saved. */
@@ -106,16 +109,16 @@ export function ConflictDialog<Values>({ thing, conflict, describe, onClose }: C
         <thead>
           <tr>
             <th scope="col">Field</th>
-            <th scope="col">Yours</th>
-            <th scope="col">Theirs, saved</th>
+            <th scope="col">{MINE}</th>
+            <th scope="col">{THEIRS}</th>
           </tr>
         </thead>
         <tbody>
           {describe(conflict.mine).map(([name, text]) => (
             <tr key={name} className={saved.get(name) === text ? undefined : styles.differs}>
               <th scope="row">{name}</th>
-              <td>{text}</td>
-              <td>{saved.get(name)}</td>
+              <td data-label={MINE}>{text}</td>
+              <td data-label={THEIRS}>{saved.get(name)}</td>
             </tr>
           ))}
         </tbody>
