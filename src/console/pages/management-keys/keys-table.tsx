@@ -56,7 +56,7 @@ export function KeysTable({ list, queryKey, revoke }: KeysTableProps) {
       />
       {chosen && (
         <Confirm
-          title={`Revoke ${chosen.name}`}
+          title={`Revoke “${chosen.name}”?`}
           note="Programs that use it are refused at once. This cannot be undone."
           action="Revoke"
           isDanger
