@@ -13,9 +13,7 @@ test("SQLite finds each page of top-ups by their index, however many charges the
   const client = new SqliteClient(database.sqlite.path, { readonly: true, safeIntegers: true });
   const plans: string[] = [];
   const run: RunQuery = async ({ sql, values }) => {
-    const steps = client
-      .query<{ detail: string }, QueryValue[]>(`EXPLAIN QUERY PLAN ${sql}`)
-      .all(...values);
+    const steps = client.query<{ detail: string }, QueryValue[]>(`EXPLAIN QUERY PLAN ${sql}`).all(...values);
     plans.push(steps.map(({ detail }) => detail).join("\n"));
     return client.query<Row, QueryValue[]>(sql).all(...values);
   };
