@@ -10,6 +10,7 @@ import { printHold, printOverview, printTransfer, readOverview } from "../../../
 import { proveWallet, type WalletProof } from "../../../payments/proof.ts";
 import { findReceipts } from "../../../payments/receipts.ts";
 import { findTransferNotes } from "../../../payments/transfer-notes.ts";
+import { platform } from "../../../platform.ts";
 import type { PartsOf } from "../console-parts.ts";
 import { createGuard } from "../guard.ts";
 import { pageQuery } from "../shapes.ts";
@@ -27,8 +28,8 @@ import { statementRoutes } from "./statements.ts";
 type Parts = PartsOf<"ledger" | "settings">;
 
 const PAGE_SIZE = 50;
-/** Pages of the ledger that one request reads, of 50,000 transfers each. */
-const SEARCHES_MAX = 10;
+/** How long one request searches for transfers of a rare kind, before its page ends empty. */
+const SEARCH_MS = 150;
 
 /** The wallet of an account: its equation, transfers, running holds, proof and statements. */
 export function walletRoutes(parts: Parts) {
@@ -122,8 +123,9 @@ async function searchTransfers(
   page: PageRequest,
   range: TransferRange,
 ) {
+  const endMs = platform.monotonicMs() + SEARCH_MS;
   let found = await ledger.transfers(accountId, page, range);
-  for (let more = 1; more < SEARCHES_MAX && found.items.length === 0 && found.nextToken; more++)
+  while (found.items.length === 0 && found.nextToken && platform.monotonicMs() < endMs)
     found = await ledger.transfers(accountId, { ...page, token: found.nextToken }, range);
   return found;
 }
