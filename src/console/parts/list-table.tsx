@@ -6,7 +6,7 @@ import { Button } from "./button.tsx";
 import { Copy } from "./code-block.tsx";
 import { type Column, DataTable, type DataTableProps } from "./data-table.tsx";
 import { SearchField, Select } from "./filters.tsx";
-import { Empty } from "./loaded.tsx";
+import { NoMatch } from "./loaded.tsx";
 import styles from "./stack.module.css";
 
 /** Texts are ordered by the alphabet, numbers and amounts by size. */
@@ -106,28 +106,6 @@ export function ViewLink({ children }: { readonly children?: ReactNode }) {
       {children}
       {copy}
     </span>
-  );
-}
-
-interface NoMatchProps {
-  /** Names of filters that are cleared with the search. */
-  readonly filters?: readonly string[];
-}
-
-/** Stands where rows would be when a search or filters exclude all of them. */
-export function NoMatch({ filters = [] }: NoMatchProps) {
-  const navigate = useNavigate();
-  const cleared = Object.fromEntries([...filters, "q", "page"].map((name) => [name, undefined]));
-  return (
-    <Empty
-      icon="search"
-      title="Nothing matches"
-      actions={
-        <Button onClick={() => void navigate({ to: ".", search: withSearch(cleared) })}>
-          {filters.length > 0 ? "Clear the filters" : "Clear the search"}
-        </Button>
-      }
-    />
   );
 }
 

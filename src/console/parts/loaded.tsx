@@ -1,5 +1,7 @@
+import { useNavigate } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { ApiError } from "../api.ts";
+import { withSearch } from "../search.ts";
 import { Button } from "./button.tsx";
 import { classes } from "./classes.ts";
 import styles from "./empty.module.css";
@@ -114,4 +116,26 @@ export function Loaded<Data>({ query, waiting, children }: LoadedProps<Data>) {
   if (data) return children(data);
   if (error) return <ErrorPanel error={error} onRetry={() => void refetch()} />;
   return waiting ?? <Skeleton shape="block" />;
+}
+
+interface NoMatchProps {
+  /** Names of filters that are cleared with the search. */
+  readonly filters?: readonly string[];
+}
+
+/** Stands where rows would be when a search or filters exclude all of them. */
+export function NoMatch({ filters = [] }: NoMatchProps) {
+  const navigate = useNavigate();
+  const cleared = Object.fromEntries([...filters, "q", "page"].map((name) => [name, undefined]));
+  return (
+    <Empty
+      icon="search"
+      title="Nothing matches"
+      actions={
+        <Button onClick={() => void navigate({ to: ".", search: withSearch(cleared) })}>
+          {filters.length > 0 ? "Clear the filters" : "Clear the search"}
+        </Button>
+      }
+    />
+  );
 }

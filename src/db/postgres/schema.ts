@@ -32,8 +32,6 @@ export const {
 export const { identities, passkeys, secondFactors } = declareTables(signInTables, POSTGRES_COLUMNS);
 export const {
   mails,
-  redeemCodes,
-  checkouts,
   refusedRequests,
   routeHours,
   noticeRules,
@@ -68,8 +66,14 @@ export const {
   exportEnds,
   exportNumbers,
 } = declareTables(usageTables, POSTGRES_COLUMNS);
-export const { autoTopUps, autoPayments, cardSetups, reversals, signedDays, signedPayments } = declareTables(
-  paymentTables,
-  POSTGRES_COLUMNS,
-);
+export const {
+  redeemCodes,
+  checkouts,
+  autoTopUps,
+  autoPayments,
+  cardSetups,
+  reversals,
+  signedDays,
+  signedPayments,
+} = declareTables(paymentTables, POSTGRES_COLUMNS);
 export const { recordings, recordingBytes } = declareTables(recordingTables, POSTGRES_COLUMNS);

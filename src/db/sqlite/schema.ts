@@ -29,8 +29,6 @@ export const {
 export const { identities, passkeys, secondFactors } = declareTables(signInTables, SQLITE_COLUMNS);
 export const {
   mails,
-  redeemCodes,
-  checkouts,
   refusedRequests,
   routeHours,
   noticeRules,
@@ -65,8 +63,14 @@ export const {
   exportEnds,
   exportNumbers,
 } = declareTables(usageTables, SQLITE_COLUMNS);
-export const { autoTopUps, autoPayments, cardSetups, reversals, signedDays, signedPayments } = declareTables(
-  paymentTables,
-  SQLITE_COLUMNS,
-);
+export const {
+  redeemCodes,
+  checkouts,
+  autoTopUps,
+  autoPayments,
+  cardSetups,
+  reversals,
+  signedDays,
+  signedPayments,
+} = declareTables(paymentTables, SQLITE_COLUMNS);
 export const { recordings, recordingBytes } = declareTables(recordingTables, SQLITE_COLUMNS);

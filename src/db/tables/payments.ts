@@ -1,7 +1,52 @@
-// Automatic top-ups and the cards that pay them, payments that Stripe has reversed, and payments by signed calls.
+// Redeem codes and card payments, automatic top-ups, payments that Stripe has reversed, and payments by signed calls.
 import { sql } from "drizzle-orm";
 import type { CreditSource } from "../../domain/credit.ts";
 import type { Columns } from "../sqlite/columns.ts";
+
+/** Codes that add money to a wallet, each once. `digest` is the SHA-256 of the code in hex. */
+export const redeemCodes = (t: Columns) =>
+  t.createTable("redeem_codes", {
+    id: t.text("id").primaryKey(),
+    digest: t.text("digest").notNull().unique(),
+    hint: t.text("hint").notNull(),
+    amount: t.nanos("amount").notNull(),
+    note: t.text("note"),
+    createdBy: t.text("created_by").notNull(),
+    createdAtMs: t.whole("created_at_ms").notNull(),
+    expiresAtMs: t.whole("expires_at_ms"),
+    redeemedAtMs: t.whole("redeemed_at_ms"),
+    accountId: t.text("account_id"),
+    creditedAtMs: t.whole("credited_at_ms"),
+    /** Null for a purchase: of codes from before credits had a source. */
+    source: t.text("source").$type<CreditSource>(),
+    /** From the redemption to the end of the credit; null for never. */
+    creditDays: t.whole("credit_days"),
+  });
+
+/** Payments by Stripe Checkout. The id is that of the checkout session, and of its top-up. */
+export const checkouts = (t: Columns) =>
+  t.createTable(
+    "checkouts",
+    {
+      id: t.text("id").primaryKey(),
+      accountId: t.text("account_id").notNull(),
+      amount: t.nanos("amount").notNull(),
+      currency: t.text("currency").notNull(),
+      createdBy: t.text("created_by").notNull(),
+      createdAtMs: t.whole("created_at_ms").notNull(),
+      paidAtMs: t.whole("paid_at_ms"),
+      creditedAtMs: t.whole("credited_at_ms"),
+      expiredAtMs: t.whole("expired_at_ms"),
+      /** The PaymentIntent of a paid session. Null for those paid before it was kept. */
+      intentId: t.text("intent_id"),
+      /** What the payer paid, taxes included. Null: `amount`. */
+      paidTotal: t.nanos("paid_total"),
+    },
+    (table) => [
+      t.index("checkouts_account").on(table.accountId),
+      t.index("checkouts_intent").on(table.intentId),
+    ],
+  );
 
 /** The automatic top-up of an account: below `below`, `amount` is added, at most `monthMax` in a UTC month. */
 export const autoTopUps = (t: Columns) =>

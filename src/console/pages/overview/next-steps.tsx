@@ -3,10 +3,10 @@ import { type ReactNode, useRef } from "react";
 import { ButtonLink } from "../../parts/button.tsx";
 import { classes } from "../../parts/classes.ts";
 import { Icon } from "../../parts/icons.tsx";
+import stack from "../../parts/stack.module.css";
 import { invitationsQuery, membersQuery } from "../../queries/account.ts";
 import { keyNamesQuery } from "../../queries/overview.ts";
 import { setupQuery, useMay } from "../../session.ts";
-import stack from "../../parts/stack.module.css";
 import styles from "./first-steps.module.css";
 
 interface NextStepsProps {

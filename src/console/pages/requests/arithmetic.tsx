@@ -1,8 +1,8 @@
 import { formatCount } from "../../format.ts";
 import { Money } from "../../parts/money.tsx";
 import { Panel } from "../../parts/panel.tsx";
-import type { ReceiptData } from "../../queries/requests.ts";
 import stack from "../../parts/stack.module.css";
+import type { ReceiptData } from "../../queries/requests.ts";
 import styles from "./receipt.module.css";
 
 const CLASSES: Readonly<Record<string, string>> = {
