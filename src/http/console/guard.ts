@@ -101,6 +101,11 @@ export function isConfirmed({ kind, session }: Actor, nowMs: number): boolean {
   return ageMs >= 0 && ageMs < CONFIRMED_MS;
 }
 
+/** Whether a person must replace a one-time password, or set up a second factor, before anything else. */
+export function isHeldBack({ session }: Pick<Actor, "session">): boolean {
+  return session?.mustChangePassword === true || session?.mustSetUpFactor === true;
+}
+
 /** Shown in the description of the API; the tests of all roles read it. */
 function describeNeed(name: Need): Record<string, unknown> {
   return { "x-needs": name };
@@ -115,8 +120,7 @@ async function decide(
   if (permission.scope === "public") return { actor, access: undefined };
   if (!actor) throw new GatewayError("no_session");
   const isAllowed = permission.scope === "self" && permission.allowsOneTimePassword;
-  const { mustChangePassword = false, mustSetUpFactor = false } = actor.session ?? {};
-  if ((mustChangePassword || mustSetUpFactor) && !isAllowed) throw new GatewayError("not_permitted");
+  if (isHeldBack(actor) && !isAllowed) throw new GatewayError("not_permitted");
   if (permission.scope === "self") return { actor, access: undefined };
   if (permission.scope === "operator") {
     if (!actor.isOperator) throw new GatewayError("not_permitted");

@@ -5,6 +5,7 @@ import { GatewayError } from "../../../errors.ts";
 import type { Receipt } from "../../../ledger/records.ts";
 import { describeFault } from "../../../telemetry/log.ts";
 import type { PartsOf } from "../console-parts.ts";
+import { isHeldBack } from "../guard.ts";
 import { PERMISSIONS } from "../permissions.ts";
 import { printRequestRows } from "./print.ts";
 import type { RequestRow } from "./shapes.ts";
@@ -236,7 +237,7 @@ async function mayView(
   { accountId, address, received }: Viewer,
 ): Promise<boolean> {
   const actor = await identify(received, address);
-  if (!actor || actor.session?.mustChangePassword || actor.session?.mustSetUpFactor) return false;
+  if (!actor || isHeldBack(actor)) return false;
   const role = await findRole(database, actor, { accountId, nowMs: now() });
   const { roles } = PERMISSIONS["requests.read"];
   return role !== undefined && roles.includes(role);
