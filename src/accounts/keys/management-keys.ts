@@ -122,6 +122,25 @@ export async function findManagementKey(
   return { kind: "management_key", id, name: hint, isOperator, role: inAccount, ...none };
 }
 
+/**
+ * Whether a management key is one of the platform, or was made with one or by no member of its account: operators may
+ * know its secret.
+ */
+export async function isOfPlatform(database: Database, id: string): Promise<boolean> {
+  const { db, tables } = database;
+  const { managementKeys, members } = tables;
+  const [key] = await db.select().from(managementKeys).where(eq(managementKeys.id, id));
+  if (!key) return false;
+  const { accountId, createdBy } = key;
+  if (accountId === null) return true;
+  const isMember = and(eq(members.accountId, accountId), eq(members.personId, createdBy));
+  const [member] = await db.select({ id: members.personId }).from(members).where(isMember);
+  if (member) return false;
+  const isMaker = eq(managementKeys.id, createdBy);
+  const [maker] = await db.select({ id: managementKeys.id }).from(managementKeys).where(isMaker);
+  return maker === undefined || isOfPlatform(database, maker.id);
+}
+
 function recordUse(database: Database, { id, lastUsedAtMs }: ManagementKey, nowMs: number): void {
   if (lastUsedAtMs !== null && nowMs - lastUsedAtMs < USE_RECORDED_MS) return;
   const { managementKeys } = database.tables;

@@ -1,6 +1,7 @@
 import { Elysia } from "elysia";
 import { type Account, findAccount } from "../../accounts/accounts.ts";
 import type { Actor, Role } from "../../accounts/audit-trail.ts";
+import { isOfPlatform } from "../../accounts/keys/management-keys.ts";
 import { findRole } from "../../accounts/people/members.ts";
 import type { Database } from "../../db/database.ts";
 import { GatewayError } from "../../errors.ts";
@@ -128,8 +129,9 @@ async function decide(
   }
   const access = await findAccess(parts, actor, accountId);
   if (!access) throw new GatewayError("unknown_item");
-  const isOutsider = actor.kind === "management_key" && actor.isOperator;
-  if (!permission.roles.includes(access.role) || (permission.isPrivate && isOutsider))
+  if (!permission.roles.includes(access.role)) throw new GatewayError("not_permitted");
+  const isProgram = permission.isPrivate && actor.kind === "management_key";
+  if (isProgram && (actor.isOperator || (await isOfPlatform(parts.database, actor.id))))
     throw new GatewayError("not_permitted");
   return { actor, access };
 }

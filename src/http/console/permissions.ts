@@ -14,7 +14,7 @@ export type Permission =
   | {
       readonly scope: "account";
       readonly roles: readonly AccountRole[];
-      /** Whether a management key of the platform, an owner everywhere else, is refused. */
+      /** Whether management keys of the platform, owners everywhere else, are refused, and those made with them. */
       readonly isPrivate?: boolean;
     }
   | { readonly scope: "operator" };

@@ -4,8 +4,10 @@ import type { Account } from "../../../src/accounts/accounts.ts";
 import { forgetEndUser } from "../../../src/accounts/attribution/forget.ts";
 import type { Actor } from "../../../src/accounts/audit-trail.ts";
 import { type IssuedKey, issueKey, revokeKey } from "../../../src/accounts/keys/keys.ts";
+import { findManagementKey, issueManagementKey } from "../../../src/accounts/keys/management-keys.ts";
 import { parseUsd } from "../../../src/domain/money.ts";
 import { sweepRecordings } from "../../../src/recordings/store.ts";
+import { addMember, addPerson } from "../../accounts/actors.ts";
 import { DIALECTS } from "../../accounts/temp-storage.ts";
 import { answer } from "../../support/script.ts";
 import { answerWith } from "../../support/scripted-answers.ts";
@@ -17,6 +19,7 @@ import { openConsoleOn } from "./open-consoles.ts";
 const DAY_MS = 86_400_000;
 const [FIRST, SECOND] = [1, 2].map((byte) => Buffer.alloc(32, byte).toString("base64"));
 const BOUNDS = { accountBytes: 1024 * 1024, totalBytes: 4 * 1024 * 1024 };
+const PLATFORM = { accountId: undefined, role: "operator" } as const;
 
 describe.each(DIALECTS)("the bodies of requests on %s", (dialect) => {
   let console: TestConsole;
@@ -189,6 +192,28 @@ describe.each(DIALECTS)("the bodies of requests on %s", (dialect) => {
       (await console.call(developer, "DELETE", `/accounts/${account.id}/requests/${id}/recording`)).status,
     ).toBe(403);
     expect((await trail("recording.read", id)).map(({ actorId }) => actorId)).toEqual([developer.id]);
+  });
+
+  test("a key of the account that a key of the platform made sees no bodies, and one of an owner does", async () => {
+    const { secret } = await newRecorder();
+    const id = await record(secret);
+    const { parts } = console;
+    const operator = await addPerson(parts.database, { isOperator: true });
+    const member = await addMember(parts.database, account.id, "owner");
+    const issue = async (maker: Actor, accountId?: string) => {
+      const scope = accountId ? ({ accountId, role: "owner" } as const) : PLATFORM;
+      const issued = await issueManagementKey(parts, maker, { ...scope, name: "ci", expiresAtMs: undefined });
+      const found = await findManagementKey(parts.database, issued.secret, Date.now());
+      if (!found) throw new Error("The key is not found");
+      return found;
+    };
+    const platform = await issue(operator);
+    const made = await issue(platform, account.id);
+    const own = await issue(member, account.id);
+    const second = await issue(own, account.id);
+    const below = await issue(made, account.id);
+    const statuses = [platform, made, below, own, second].map(async (each) => (await open(id, each)).status);
+    expect(await Promise.all(statuses)).toEqual([403, 403, 403, 200, 200]);
   });
 
   test("a row of the database opens only at its own place", async () => {
