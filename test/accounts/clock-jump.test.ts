@@ -50,6 +50,14 @@ test.each([
   expect(Date.parse(items[0].last_seen_at)).toBeLessThanOrEqual(Date.now());
 });
 
+test("a session that was opened by a clock a year ahead is none once the clock is right", async () => {
+  jump(365 * DAY_MS);
+  const { browser } = await signUp();
+  expect((await browser.call("GET", "/me")).status).toBe(200);
+  setSystemTime();
+  expect((await browser.call("GET", "/me")).status).toBe(401);
+});
+
 test.each([
   ["ahead", DAY_MS],
   ["back", -DAY_MS],

@@ -7,7 +7,7 @@ import { hasSecondFactor, isRequired } from "../second-factor/second-factor.ts";
 import { readCookieSecret } from "../shared-secret.ts";
 import { isActing } from "./operators.ts";
 import { cookieFormOf, isSigned, readSessionCookie } from "./session-cookie.ts";
-import { findSession, type Session, touchSession } from "./sessions.ts";
+import { AHEAD_MS_MAX, findSession, type Session, touchSession } from "./sessions.ts";
 
 export interface IdentifyParts {
   readonly database: Database;
@@ -52,8 +52,11 @@ export function createIdentify(parts: IdentifyParts): Identify {
 function isStillOpen(rules: SignInRules, session: Session, nowMs: number): boolean {
   const { identityId, issuer, createdAtMs, person } = session;
   if (identityId === undefined) return !rules.requiresProvider || nowMs < (person.passwordUntilMs ?? 0);
-  return rules.providers.some(
-    (each) => isSameIssuer(each.issuer, issuer) && nowMs < createdAtMs + each.sessionMs,
+  const ageMs = nowMs - createdAtMs;
+  // One of a clock that was far ahead would otherwise last until then.
+  return (
+    ageMs >= -AHEAD_MS_MAX &&
+    rules.providers.some((each) => isSameIssuer(each.issuer, issuer) && ageMs < each.sessionMs)
   );
 }
 

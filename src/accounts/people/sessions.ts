@@ -1,5 +1,5 @@
-import { and, desc, eq, gt, inArray, lt, ne } from "drizzle-orm";
-import type { Database, Db } from "../../db/database.ts";
+import { and, desc, eq, gt, inArray, lt, lte, ne } from "drizzle-orm";
+import type { Database, Db, Tables } from "../../db/database.ts";
 import { DAY_MS } from "../../domain/id-time.ts";
 import { type AuditActor, recordChange } from "../audit-trail.ts";
 import { type Person, readPerson } from "./people.ts";
@@ -7,6 +7,8 @@ import { SESSION_S } from "./session-cookie.ts";
 
 /** `lastSeenAtMs` is at most this old while a session is in use, so that not each request writes. */
 const SEEN_EVERY_MS = 5 * 60_000;
+/** How far ahead the clock may have been that opened a session. */
+export const AHEAD_MS_MAX = DAY_MS;
 const SWEPT_MAX = 500;
 /** Visitors begin sign-ins at providers and by passkeys, each with a proof: more than one pass may be needed. */
 const SWEPT_PASSES_MAX = 20;
@@ -46,7 +48,7 @@ export async function findSession(
     .from(sessions)
     .innerJoin(people, eq(people.id, sessions.userId))
     .leftJoin(identities, eq(identities.id, sessions.identityId))
-    .where(and(eq(sessions.token, digest), gt(sessions.expiresAt, new Date(nowMs))));
+    .where(and(eq(sessions.token, digest), isInForce(sessions, nowMs)));
   return row && readSession(row);
 }
 
@@ -61,9 +63,17 @@ export async function listSessions(
     .from(sessions)
     .innerJoin(people, eq(people.id, sessions.userId))
     .leftJoin(identities, eq(identities.id, sessions.identityId))
-    .where(and(eq(sessions.userId, personId), gt(sessions.expiresAt, new Date(nowMs))))
+    .where(and(eq(sessions.userId, personId), isInForce(sessions, nowMs)))
     .orderBy(desc(sessions.createdAt), desc(sessions.id));
   return rows.map(readSession);
+}
+
+/** A day more than a session lasts, for clocks that are corrected: a later end is of a clock that was far ahead. */
+function isInForce({ expiresAt }: Tables["sessions"], nowMs: number) {
+  return and(
+    gt(expiresAt, new Date(nowMs)),
+    lte(expiresAt, new Date(nowMs + SESSION_S * 1_000 + AHEAD_MS_MAX)),
+  );
 }
 
 /** Records that a session is in use, unless that was recorded within 5 minutes. */

@@ -407,6 +407,11 @@ describe.each(DIALECTS)("the sign-in at a provider on %s", (dialect) => {
     setRules({ issuer: "https://another.example" });
     expect(await status()).toBe(401);
     setRules();
+    // It was opened by a clock that was two days ahead.
+    const { db, tables } = console.parts.database;
+    const createdAt = new Date(Date.now() + 48 * HOUR_MS);
+    await db.update(tables.sessions).set({ createdAt });
+    expect(await status()).toBe(401);
   });
 
   test("a step that needs a fresh proof asks the provider for one, of the same person", async () => {
