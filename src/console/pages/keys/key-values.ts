@@ -19,27 +19,12 @@ export interface KeyValues {
   readonly project_id: string | null;
 }
 
-/** A key as the API answers it, as far as its values go. */
-interface ShownKey {
-  readonly name: string;
-  readonly spending_limit: {
-    readonly amount_usd: string;
-    readonly period: string;
-    readonly time_zone: string | null;
-  } | null;
-  readonly requests_per_minute: Rate;
-  readonly tokens_per_minute: Rate;
-  readonly concurrent_requests: Rate;
-  readonly models: string[] | null;
-  readonly expires_at: string | null;
-  readonly tiers: Tier[] | null;
-  readonly allows_paid_tools: boolean;
-  readonly allows_clamp: boolean;
-  readonly allows_children: boolean;
-  readonly project_id: string | null;
-}
-
 type Rate = { readonly limit: number; readonly source: "key" | "default" } | null;
+type RateName = "requests_per_minute" | "tokens_per_minute" | "concurrent_requests";
+
+/** A key as the API answers it, as far as its values go. */
+type ShownKey = Omit<KeyValues, "spending_limit" | RateName> &
+  Readonly<Record<RateName, Rate>> & { readonly spending_limit: Parameters<typeof limitValuesOf>[0] };
 
 /** Reads the values of a key. A limit that comes from the default counts as unset. */
 export function valuesOf(key: ShownKey): KeyValues {
