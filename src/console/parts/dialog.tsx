@@ -109,7 +109,10 @@ export function FormDialog(props: FormDialogProps) {
 
 /** The form's call and what follows it, as in {@link useAction}. `onDone` is `onClose` where nothing is shown. */
 type ActionDialogProps<Result> = Omit<FormDialogProps, "call" | "onSubmit"> &
-  Pick<ActionOptions<FormValues, Result>, "act" | "renews" | "done" | "onDone"> & {
+  Pick<ActionOptions<FormValues, Result>, "renews" | "done"> & {
+    /** The call with the texts of the form, or with all that its fields hold. */
+    readonly act: (values: FormValues, data: FormData) => Promise<Result>;
+    readonly onDone?: (result: Result) => void | Promise<void>;
     /** What takes the place of the form afterwards: a secret that is shown once. */
     readonly shows?: (result: Result) => ReactNode;
   };
@@ -117,10 +120,22 @@ type ActionDialogProps<Result> = Omit<FormDialogProps, "call" | "onSubmit"> &
 /** A dialog whose form calls the API with what was typed, and closes or shows a result when that has succeeded. */
 export function ActionDialog<Result>(props: ActionDialogProps<Result>) {
   const { act, renews, done, shows, onDone = shows ? undefined : props.onClose, ...dialog } = props;
-  const action = useAction({ act, renews, done, isForm: true, ...(onDone && { onDone }) });
+  const action = useAction({
+    act: ({ values, data }: { readonly values: FormValues; readonly data: FormData }) => act(values, data),
+    renews,
+    done,
+    isForm: true,
+    ...(onDone && { onDone }),
+  });
   const shown = action.isSuccess && shows?.(action.data);
   if (shown) return shown;
-  return <FormDialog {...dialog} call={action} onSubmit={(values) => action.mutate(values)} />;
+  return (
+    <FormDialog
+      {...dialog}
+      call={action}
+      onSubmit={(values, form) => action.mutate({ values, data: new FormData(form) })}
+    />
+  );
 }
 
 interface ConfirmProps<Result> extends Omit<ActionDialogProps<Result>, "act" | "isKept" | "children"> {

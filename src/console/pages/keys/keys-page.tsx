@@ -3,7 +3,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { api, call } from "../../api.ts";
 import { Button } from "../../parts/button.tsx";
 import { type Column, Pager } from "../../parts/data-table.tsx";
-import { FormDialog } from "../../parts/dialog.tsx";
+import { ActionDialog } from "../../parts/dialog.tsx";
 import { ChoiceFilter, SearchField } from "../../parts/filters.tsx";
 import { ListTable } from "../../parts/list-table.tsx";
 import { Empty } from "../../parts/loaded.tsx";
@@ -15,10 +15,10 @@ import { keysPageQuery, type ListedKey } from "../../queries/keys.ts";
 import { projectsQuery } from "../../queries/projects.ts";
 import { withSearch } from "../../search.ts";
 import { useMay } from "../../session.ts";
-import { useAction, useIdempotencyKey } from "../../use-action.ts";
+import { useIdempotencyKey } from "../../use-action.ts";
 import { KeyFields } from "./key-fields.tsx";
 import { KeyState, NextRequest, Rates, SpendingLimit } from "./key-parts.tsx";
-import { type KeyValues, readKeyForm } from "./key-values.ts";
+import { readKeyForm } from "./key-values.ts";
 import styles from "./keys.module.css";
 import { IssuedSecret } from "./snippet-tabs.tsx";
 
@@ -141,28 +141,28 @@ interface CreateKeyProps {
 /** Creates a key, then shows its secret once. */
 function CreateKey({ account, project, onClose }: CreateKeyProps) {
   const headersFor = useIdempotencyKey();
-  const create = useAction({
-    act: (values: KeyValues) => {
-      const headers = headersFor(values);
-      return call(() => api.accounts({ account }).keys.post(values, { headers }));
-    },
-    renews: [["account", account, "keys"], projectsQuery(account).queryKey],
-    isForm: true,
-  });
-  if (create.data) {
-    const title = `Key “${create.data.key.name}” is ready`;
-    return <IssuedSecret account={account} title={title} issued={create.data} onClose={onClose} />;
-  }
   return (
-    <FormDialog
+    <ActionDialog
       title="Create a key"
       action="Create key"
       isWide
-      call={create}
-      onSubmit={(_, form) => create.mutate(readKeyForm(new FormData(form)))}
+      act={(_, data) => {
+        const values = readKeyForm(data);
+        const headers = headersFor(values);
+        return call(() => api.accounts({ account }).keys.post(values, { headers }));
+      }}
+      renews={[["account", account, "keys"], projectsQuery(account).queryKey]}
+      shows={(issued) => (
+        <IssuedSecret
+          account={account}
+          title={`Key “${issued.key.name}” is ready`}
+          issued={issued}
+          onClose={onClose}
+        />
+      )}
       onClose={onClose}
     >
       <KeyFields account={account} project={project} />
-    </FormDialog>
+    </ActionDialog>
   );
 }

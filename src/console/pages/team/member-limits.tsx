@@ -4,7 +4,7 @@ import { api, call } from "../../api.ts";
 import { readUsd } from "../../format.ts";
 import { Button } from "../../parts/button.tsx";
 import type { Column } from "../../parts/data-table.tsx";
-import { FormDialog } from "../../parts/dialog.tsx";
+import { ActionDialog } from "../../parts/dialog.tsx";
 import { buttonColumn, ListTable } from "../../parts/list-table.tsx";
 import { Empty } from "../../parts/loaded.tsx";
 import { Panel } from "../../parts/panel.tsx";
@@ -13,7 +13,6 @@ import { membersQuery } from "../../queries/account.ts";
 import { type MemberLimit, memberLimitsQuery } from "../../queries/projects.ts";
 import { useMay } from "../../session.ts";
 import { describeLimit, limitValuesOf, readLimit, type SpendingLimitValues } from "../../spending-limits.ts";
-import { useAction } from "../../use-action.ts";
 
 /** Whose limit is set: that of one member, or of each. */
 type Chosen = MemberLimit | "each";
@@ -95,20 +94,8 @@ interface LimitDialogProps {
 /** Sets a limit; an empty amount removes it. */
 function LimitDialog({ account, chosen, limit, onClose }: LimitDialogProps) {
   const path = api.accounts({ account })["member-limits"];
-  const save = useAction({
-    act: (spending_limit: SpendingLimitValues | null) =>
-      call(() =>
-        chosen === "each"
-          ? path.put({ spending_limit })
-          : path({ person: chosen.person_id }).put({ spending_limit }),
-      ),
-    renews: [membersQuery(account).queryKey, ["account", account, "keys"]],
-    done: "Limit saved",
-    isForm: true,
-    onDone: onClose,
-  });
   return (
-    <FormDialog
+    <ActionDialog
       title={chosen === "each" ? "Limit of each member" : `Spending limit of ${chosen.name}`}
       note={
         chosen === "each"
@@ -117,11 +104,17 @@ function LimitDialog({ account, chosen, limit, onClose }: LimitDialogProps) {
       }
       action="Save"
       isWide
-      call={save}
-      onSubmit={(_, form) => save.mutate(readLimit(new FormData(form)))}
+      act={(_, data) => {
+        const body = { spending_limit: readLimit(data) };
+        return call(() =>
+          chosen === "each" ? path.put(body) : path({ person: chosen.person_id }).put(body),
+        );
+      }}
+      renews={[membersQuery(account).queryKey, ["account", account, "keys"]]}
+      done="Limit saved"
       onClose={onClose}
     >
       <SpendingFields limit={limit} hint="Counts what was spent since the limit was set." />
-    </FormDialog>
+    </ActionDialog>
   );
 }
