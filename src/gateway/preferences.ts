@@ -56,7 +56,7 @@ export function preferencesOf({ attribution }: PreferringCall): Preferences | un
 /** Checks the headers. Throws `wrong_header` with the name of one that is not valid. */
 export function readPreferences(headers: PreferenceHeaders): Preferences {
   const { upstreams, notUpstreams, inputPriceMax, outputPriceMax, retention } = headers;
-  if (retention !== null && retention !== "none") reject(NAMES.retention);
+  if (retention !== null && retention !== "none") rejectHeader(NAMES.retention);
   return {
     upstreams: upstreams === null ? undefined : readList(upstreams, NAMES.upstreams),
     notUpstreams: notUpstreams === null ? [] : readList(notUpstreams, NAMES.notUpstreams),
@@ -72,7 +72,7 @@ const UPSTREAM = /^[^\s,\p{Cc}]{1,256}$/u;
 /** Names that no upstream has are as good as any other, so that clients do not learn which ones there are. */
 function readList(text: string, header: string): readonly string[] {
   const names = text.split(",").map((name) => name.trim());
-  if (names.length > UPSTREAMS_MAX || !names.every((name) => UPSTREAM.test(name))) reject(header);
+  if (names.length > UPSTREAMS_MAX || !names.every((name) => UPSTREAM.test(name))) rejectHeader(header);
   return names;
 }
 
@@ -81,11 +81,11 @@ function readMax(text: string | null, header: string): PicosPerToken | undefined
   try {
     return parsePrice(text);
   } catch {
-    return reject(header);
+    return rejectHeader(header);
   }
 }
 
-function reject(header: string): never {
+export function rejectHeader(header: string): never {
   throw new GatewayError("wrong_header", { path: header });
 }
 

@@ -8,9 +8,8 @@ import {
   scopeOfRun,
   UNSTORABLE,
 } from "../domain/scope.ts";
-import { GatewayError } from "../errors.ts";
 import type { RequestHead } from "../wire/model-request.ts";
-import { readPreferences } from "./preferences.ts";
+import { readPreferences, rejectHeader } from "./preferences.ts";
 import type { Call } from "./request.ts";
 
 /** Whom a request is for, and what it may cost, as its client says. */
@@ -182,7 +181,7 @@ function endUserScope(id: string): Scope {
 
 function readUser(header: string): string {
   const user = decode(header);
-  return user.length <= SCOPE_ID_CHARACTERS_MAX && isText(user) ? user : reject("x-tollgate-user");
+  return user.length <= SCOPE_ID_CHARACTERS_MAX && isText(user) ? user : rejectHeader("x-tollgate-user");
 }
 
 /** Most requests of a caller have the tags of the one before. */
@@ -197,7 +196,7 @@ function parseTags(header: string, declared: readonly string[] = []): readonly T
     .split(",", TAGS_MAX + 1)
     .map((text) => readTag(text, declared));
   const isEachOnce = new Set(tags.map(({ key }) => key)).size === tags.length;
-  return tags.length <= TAGS_MAX && isEachOnce ? tags : reject("x-tollgate-tags");
+  return tags.length <= TAGS_MAX && isEachOnce ? tags : rejectHeader("x-tollgate-tags");
 }
 
 function readTag(text: string, declared: readonly string[]): Tag {
@@ -205,7 +204,7 @@ function readTag(text: string, declared: readonly string[]): Tag {
   const key = text.slice(0, Math.max(border, 0)).trim();
   const value = text.slice(border + 1).trim();
   const isRight = value.length <= TAG_VALUE_CHARACTERS_MAX && isText(value) && declared.includes(key);
-  return isRight ? { key, value } : reject("x-tollgate-tags");
+  return isRight ? { key, value } : rejectHeader("x-tollgate-tags");
 }
 
 function readRun(header: string, caller: Caller): Run {
@@ -216,9 +215,9 @@ function readRun(header: string, caller: Caller): Run {
 
 function parseRun(header: string): Run {
   const [id = "", limit, ...others] = header.split(";").map((part) => part.trim());
-  if (!RUN_ID.test(id) || others.length > 0) reject("x-tollgate-run");
+  if (!RUN_ID.test(id) || others.length > 0) rejectHeader("x-tollgate-run");
   if (limit === undefined) return { id, amount: undefined };
-  if (!limit.startsWith("max=")) reject("x-tollgate-run");
+  if (!limit.startsWith("max=")) rejectHeader("x-tollgate-run");
   return { id, amount: readAmount(limit.slice("max=".length), "x-tollgate-run") };
 }
 
@@ -226,7 +225,7 @@ function readAmount(text: string, header: string): Nanos {
   try {
     return parseUsd(text);
   } catch {
-    return reject(header);
+    return rejectHeader(header);
   }
 }
 
@@ -242,8 +241,4 @@ function decode(header: string): string {
   } catch {
     return header;
   }
-}
-
-function reject(header: string): never {
-  throw new GatewayError("wrong_header", { path: header });
 }

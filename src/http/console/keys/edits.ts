@@ -239,6 +239,6 @@ function readModels<Absent extends null | undefined>(
   return [...new Set(models)];
 }
 
-function wrongShape(path: string): GatewayError {
+export function wrongShape(path: string): GatewayError {
   return new GatewayError("wrong_shape", { path });
 }

@@ -14,7 +14,7 @@ import { readMs } from "../../../usage/view.ts";
 import type { ConsoleParts } from "../console-parts.ts";
 import { describeConflict } from "../errors.ts";
 import { createGuard } from "../guard.ts";
-import { type KeyParts, requireKey, requireOwn } from "../keys/edits.ts";
+import { type KeyParts, requireKey, requireOwn, wrongShape } from "../keys/edits.ts";
 import { keyParams } from "../keys/shapes.ts";
 import { conflictWith } from "../shapes.ts";
 import { deletedRecordings, keyRecording, recordingBody } from "./shapes.ts";
@@ -129,8 +129,4 @@ async function orConflict(
     const current = await viewOfKey(parts, await requireKey(parts, account, keyId));
     return status(409, { error: describeConflict(), current });
   }
-}
-
-function wrongShape(path: string): GatewayError {
-  return new GatewayError("wrong_shape", { path });
 }
