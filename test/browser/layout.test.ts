@@ -134,7 +134,7 @@ test("the id of an account has one line for operators, also on a tablet", async 
   );
 });
 
-test("both versions of a conflict show their addresses whole on a phone", async () => {
+test("both versions of a conflict show from their beginning on a phone, with whole addresses", async () => {
   const at = `/accounts/${world.acme.accountId}`;
   const visit = { url: world.url, path: `/console${at}/settings`, person: world.owner };
   await browse(
@@ -148,8 +148,11 @@ test("both versions of a conflict show their addresses whole on a phone", async 
       const dialog = page.getByRole("dialog", { name: /Somebody else saved/ });
       await dialog.getByText("accounts.payable@customer.example").waitFor();
       expect(await page.evaluate(findTorn, ADDRESSES)).toEqual([]);
+      const parts = await dialog.locator("*").all();
+      const scrolled = await Promise.all(parts.map((part) => part.evaluate(({ scrollTop }) => scrollTop)));
+      expect(Math.max(...scrolled)).toBe(0);
     },
-    { width: 390 },
+    { width: 390, height: 400 },
   );
 });
 
