@@ -180,7 +180,9 @@ test("an account is subscribed, and its plan changed and cancelled, each after a
   await visit("/operator/accounts?q=Acme", async (page) => {
     await choose(page, "Subscribe to a plan");
     const form = page.getByRole("dialog", { name: "Subscribe Acme" });
-    await form.getByText(/^\$20\.00 are granted now for a period/).waitFor();
+    await form
+      .getByText(/^\$20\.00 are granted now for a period.*, \d\d:\d\d\s(CEST|CET|GMT\+\d)\.$/)
+      .waitFor();
     expect(await findAccessibilityFaults(page)).toEqual([]);
     expect(await readPosted(world)).toBe(before);
     await form.getByLabel("Reason").fill("contract");

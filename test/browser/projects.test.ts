@@ -72,6 +72,7 @@ test("a link to a project is made and revoked on its page, and shows the project
   });
   await untilTitled(shared.page, "finance team");
   await shared.page.getByText("of $25.00 used").waitFor();
+  await shared.page.getByText(/This link ends on .*, \d\d:\d\d\s(CEST|CET|GMT\+\d)\./).waitFor();
   await shared.page.getByRole("row", { name: /running/ }).waitFor();
   expect(await findAccessibilityFaults(shared.page)).toEqual([]);
   // The project was furnished with another link.

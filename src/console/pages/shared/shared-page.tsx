@@ -49,7 +49,8 @@ export function SharedPage() {
           data && (
             <>
               {data.project_name && data.account_name && `A project of ${data.account_name}. `}
-              Usage of the last 30 days, by UTC day. This link ends on <Time at={data.expires_at} />.
+              Usage of the last 30 days, by UTC day. This link ends on{" "}
+              <Time at={data.expires_at} as="zoned" />.
             </>
           )
         }
@@ -151,7 +152,7 @@ function Limit({ limit }: { readonly limit: NonNullable<Shared["spending_limit"]
         note={
           resets_at && (
             <>
-              resets <Time at={resets_at} />
+              resets <Time at={resets_at} as="zoned" />
             </>
           )
         }
