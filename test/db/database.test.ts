@@ -43,6 +43,20 @@ test("a connection uses WAL with synchronous FULL", () => {
   close();
 });
 
+test("an audit entry is looked up by its target without a read of the whole trail", () => {
+  const { client, close } = openDatabase(path);
+  const plan = (condition: string) =>
+    client.query(`EXPLAIN QUERY PLAN SELECT id FROM audit_entries WHERE ${condition}`).values().join();
+  const conditions = [
+    "action = 'a' AND target = 't'",
+    "account_id = 'x' AND action = 'a' AND target = 't'",
+    "action IN ('a', 'b') AND target IN ('t', 'u')",
+  ];
+  for (const condition of conditions)
+    expect(plan(condition)).toContain("INDEX audit_entries_target (target=? AND action=?)");
+  close();
+});
+
 test("a reopened database keeps its rows", async () => {
   const first = openDatabase(path);
   await first.db.insert(accounts).values({ id: "1", name: "acme", createdAtMs: 5 });

@@ -36,6 +36,7 @@ import keysPaidTools from "./migrations/0031_keys_paid_tools.sql" with { type: "
 import signInWays from "./migrations/0032_sign_in_ways.sql" with { type: "text" };
 import accountBilling from "./migrations/0033_account_billing.sql" with { type: "text" };
 import noticesUnread from "./migrations/0034_notices_unread.sql" with { type: "text" };
+import auditTargets from "./migrations/0035_audit_targets.sql" with { type: "text" };
 
 /**
  * Every migration in order. Generated migrations are added by hand; a test compares this list with the
@@ -77,6 +78,7 @@ export const MIGRATIONS: readonly string[] = [
   signInWays,
   accountBilling,
   noticesUnread,
+  auditTargets,
 ];
 
 /** The id of the advisory lock of transactions that change the schema: an arbitrary number. */

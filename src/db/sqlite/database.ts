@@ -39,6 +39,7 @@ import keysPaidTools from "./migrations/0032_keys_paid_tools.sql" with { type: "
 import signInWays from "./migrations/0033_sign_in_ways.sql" with { type: "text" };
 import accountBilling from "./migrations/0034_account_billing.sql" with { type: "text" };
 import noticesUnread from "./migrations/0035_notices_unread.sql" with { type: "text" };
+import auditTargets from "./migrations/0036_audit_targets.sql" with { type: "text" };
 
 /** Milliseconds that a write outside the ledger waits for a lock. The ledger's connection never waits. */
 const BUSY_MS = 2_000;
@@ -165,6 +166,7 @@ export const MIGRATIONS: readonly string[] = [
   signInWays,
   accountBilling,
   noticesUnread,
+  auditTargets,
 ];
 
 /**

@@ -146,7 +146,10 @@ export const auditEntries = (t: Columns) =>
       address: t.text("address"),
       atMs: t.whole("at_ms").notNull(),
     },
-    (table) => [t.index("audit_entries_account").on(table.accountId, table.id)],
+    (table) => [
+      t.index("audit_entries_account").on(table.accountId, table.id),
+      t.index("audit_entries_target").on(table.target, table.action),
+    ],
   );
 
 /** Keys of programs for the console's API. Without an account a key is a platform operator's. */

@@ -1,0 +1,1 @@
+CREATE INDEX "audit_entries_target" ON "audit_entries" USING btree ("target","action");
