@@ -6,29 +6,17 @@ import { LOCALE, type Locale, toLeftToRight } from "./locale.ts";
  */
 export type TimeStyle = "minute" | "zoned" | "second" | "date" | "shortClock" | "relative" | "moment";
 
+const DATE = { year: "numeric", month: "short", day: "numeric" } as const;
+const CLOCK = { hour: "2-digit", minute: "2-digit" } as const;
 const FORMATS = {
-  minute: { year: "numeric", month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" },
-  zoned: {
-    year: "numeric",
-    month: "short",
-    day: "numeric",
-    hour: "2-digit",
-    minute: "2-digit",
-    timeZoneName: "short",
-  },
-  second: {
-    year: "numeric",
-    month: "short",
-    day: "numeric",
-    hour: "2-digit",
-    minute: "2-digit",
-    second: "2-digit",
-  },
-  date: { year: "numeric", month: "short", day: "numeric" },
+  minute: { ...DATE, ...CLOCK },
+  zoned: { ...DATE, ...CLOCK, timeZoneName: "short" },
+  second: { ...DATE, ...CLOCK, second: "2-digit" },
+  date: DATE,
   day: { month: "short", day: "numeric" },
-  shortClock: { hour: "2-digit", minute: "2-digit" },
-  clock: { hour: "2-digit", minute: "2-digit", second: "2-digit" },
-  thisYear: { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" },
+  shortClock: CLOCK,
+  clock: { ...CLOCK, second: "2-digit" },
+  thisYear: { month: "short", day: "numeric", ...CLOCK },
 } as const satisfies Record<string, Intl.DateTimeFormatOptions>;
 const RELATIVE = new Intl.RelativeTimeFormat("en", { numeric: "always", style: "short" });
 const UTC_DAY = createFormat({ ...FORMATS.day, timeZone: "UTC" });
