@@ -6,7 +6,15 @@ import { GatewayError, messageOfLimit } from "../errors.ts";
 import { LedgerError } from "../ledger/ledger.ts";
 import type { OutcomeFacts, RequestFacts } from "../ledger/records.ts";
 import { describeFault } from "../telemetry/log.ts";
-import { aboveCost, boundBy, causeOf, type Decline, declineHeaders, declineOf, shortageOf } from "./decline.ts";
+import {
+  aboveCost,
+  boundBy,
+  causeOf,
+  type Decline,
+  declineHeaders,
+  declineOf,
+  shortageOf,
+} from "./decline.ts";
 import type { Gateway } from "./gateway.ts";
 import { amountOf, clampToGrant, type Quote, quoteRequest } from "./quote.ts";
 import type { Call, OpenHold, Plan, Reply } from "./request.ts";

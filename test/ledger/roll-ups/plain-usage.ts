@@ -1,5 +1,5 @@
 import type { Scope } from "../../../src/domain/scope.ts";
-import { type LedgerReads, readToEnd, type Receipt, type UsageQuery } from "../../../src/ledger/records.ts";
+import { type LedgerReads, type Receipt, readToEnd, type UsageQuery } from "../../../src/ledger/records.ts";
 import {
   HISTOGRAM_BOUNDS_MS,
   type UsageDimension,
