@@ -68,11 +68,14 @@ export async function dropLostSecrets(database: Database): Promise<readonly stri
     const [, keyId] = SEALED.exec(row.value) ?? [];
     return keyId !== undefined && !database.masterKeys().some(({ id }) => id === keyId);
   });
-  const names = lost.map(({ name }) => name);
+  const { sharedValues } = tables;
   await transact(async (tx) => {
-    await tx.delete(tables.sharedValues).where(inArray(tables.sharedValues.name, names));
+    // Another process may have made a new one since.
+    for (const { name, value } of lost) {
+      await tx.delete(sharedValues).where(and(eq(sharedValues.name, name), eq(sharedValues.value, value)));
+    }
   });
-  return names;
+  return lost.map(({ name }) => name);
 }
 
 interface StoredSecret {

@@ -68,6 +68,19 @@ describe.each(DIALECTS)("secrets that processes share on %s", (dialect) => {
     await expect(app).rejects.toMatchObject({ kind: "not_permitted" });
   });
 
+  test("of two commands that give up a lost one, the later leaves the new one that was made between them", async () => {
+    await readCookieSecret(withKeys(FORMER));
+    const database = withKeys(PRESENT);
+    let renewed = "";
+    const transact: Database["transact"] = async (work) => {
+      await dropLostSecrets(database);
+      renewed = await readCookieSecret(database);
+      return database.transact(work);
+    };
+    await dropLostSecrets({ ...database, transact });
+    expect(await readCookieSecret(database)).toBe(renewed);
+  });
+
   test("a sealed secret that was moved to another name opens nothing", async () => {
     const database = withKeys(FORMER);
     await readCookieSecret(database);
