@@ -19,6 +19,7 @@ export interface RefusalFilter {
 /** Refused requests of one key, cause, model and minute, counted by all gateways. */
 export interface RefusalRow {
   readonly minuteMs: number;
+  /** Empty for several keys, without models. */
   readonly keyId: string;
   readonly cause: string;
   /** Empty without a model of the catalog. */
@@ -149,35 +150,29 @@ export async function findRefusal(
   const candidates = rows.map((row) => ({ row, recent: parseFacts(row.facts) }));
   for (const { row, recent } of candidates) {
     const request = recent.find(({ id }) => id === requestId);
-    if (request) return { accountId: row.accountId, row: mergeRow(rows, row), request, isExact: true };
+    if (request) return { accountId: row.accountId, row: rowOf(rows, row, request), request, isExact: true };
   }
   if (accountId === undefined) return undefined;
   // A row that keeps all of its requests has no other one.
-  const near = candidates
+  const [nearest] = candidates
     .filter(({ row, recent }) => row.minuteMs === minuteMs && row.count > recent.length)
     .flatMap(({ row, recent }) => recent.map((request) => ({ row, request })))
     .toSorted((one, other) => Math.abs(one.request.atMs - atMs) - Math.abs(other.request.atMs - atMs));
-  const [nearest] = near;
   if (!nearest) return undefined;
-  return { accountId, row: mergeRow(rows, nearest.row), request: nearest.request, isExact: false };
+  const { row, request } = nearest;
+  return { accountId, row: rowOf(rows, row, request), request, isExact: false };
 }
 
 type StoredRow = Table["$inferSelect"];
+const PLACE = ["accountId", "minuteMs", "keyId", "cause", "model"] as const;
 
-/** Adds up the counts of all gateways. */
-function mergeRow(rows: readonly StoredRow[], row: StoredRow): RefusalRow {
-  const { accountId, minuteMs, keyId, cause, model } = row;
-  const same = rows.filter(
-    (each) =>
-      each.accountId === accountId &&
-      each.minuteMs === minuteMs &&
-      each.keyId === keyId &&
-      each.cause === cause &&
-      each.model === model,
-  );
+/** Adds up the counts of all gateways. In a row of several keys the request has its own. */
+function rowOf(rows: readonly StoredRow[], row: StoredRow, { keyId: ownKey }: RefusedRequest): RefusalRow {
+  const { minuteMs, keyId, cause, model } = row;
+  const same = rows.filter((each) => PLACE.every((name) => each[name] === row[name]));
   const lasts = same.map(({ facts }) => lastOf(facts)).toSorted((one, other) => other.atMs - one.atMs);
   const count = same.reduce((sum, each) => sum + each.count, 0);
-  return { minuteMs, keyId, cause, model, count, last: lasts[0] ?? lastOf(row.facts) };
+  return { minuteMs, keyId: ownKey ?? keyId, cause, model, count, last: lasts[0] ?? lastOf(row.facts) };
 }
 
 /** The facts of the last requests, by key, cause and request id: a request id may be counted once per key. */

@@ -8,9 +8,11 @@ import {
   KEPT_MS,
   MINUTE_MS,
   printFacts,
+  type Refusal,
   type RefusalRecorder,
   type RefusedRequest,
   readRefused,
+  SEVERAL_KEYS,
 } from "./refusal.ts";
 
 /** A killed process loses the counts of at most this long. */
@@ -21,6 +23,8 @@ const SWEEP_MS = 3_600_000;
  * whatever it does. Further refusals are not counted until rows are written.
  */
 const ROWS_MAX = 10_000;
+/** The rows of an account at once, in a minute as a rule. Further refusals are added up by minute and cause alone. */
+const ACCOUNT_ROWS_MAX = 100;
 /** The latest requests of a row whose numbers are kept. */
 const RECENT_MAX = 8;
 const CLOSE_MS_MAX = 2_000;
@@ -89,25 +93,35 @@ class MemoryRecorder implements RunningRecorder {
     ];
   }
 
-  note(refusal: Parameters<RefusalRecorder["note"]>[0]): void {
+  note(refusal: Refusal): void {
     const atMs = this.#now();
     const minuteMs = Math.floor(atMs / MINUTE_MS) * MINUTE_MS;
     const { accountId, keyId, cause, model = "" } = refusal;
-    const id = `${keyId} ${cause} ${minuteMs} ${model}`;
-    let row = this.#rows.get(id);
+    const row = this.#rowOf({ accountId, keyId, cause, model, minuteMs });
     if (!row) {
-      const own = this.#rowCounts.get(accountId) ?? 0;
-      if (own >= this.#rowsMax - this.#rows.size) {
-        this.#uncounted += 1;
-        return;
-      }
-      row = { accountId, keyId, cause, model, minuteMs, pending: 0, recent: [] };
-      this.#rows.set(id, row);
-      this.#rowCounts.set(accountId, own + 1);
+      this.#uncounted += 1;
+      return;
     }
     row.pending += 1;
     if (row.recent.length >= RECENT_MAX) row.recent.shift();
-    row.recent.push(readRefused(refusal, atMs));
+    row.recent.push({ ...readRefused(refusal, atMs), ...(row.keyId === SEVERAL_KEYS && { keyId }) });
+  }
+
+  /** Returns the row of a key, or beyond the bound that of several keys; `undefined` when the memory is full. */
+  #rowOf(place: Omit<Row, "pending" | "recent">): Row | undefined {
+    const { accountId, keyId, cause, model, minuteMs } = place;
+    const id = `${accountId} ${keyId} ${cause} ${minuteMs} ${model}`;
+    const known = this.#rows.get(id);
+    if (known) return known;
+    const own = this.#rowCounts.get(accountId) ?? 0;
+    if (own >= this.#rowsMax - this.#rows.size) return undefined;
+    if (own >= ACCOUNT_ROWS_MAX && keyId !== SEVERAL_KEYS) {
+      return this.#rowOf({ ...place, keyId: SEVERAL_KEYS, model: "" });
+    }
+    const row = { ...place, pending: 0, recent: [] };
+    this.#rows.set(id, row);
+    this.#rowCounts.set(accountId, own + 1);
+    return row;
   }
 
   flush(): Promise<void> {
@@ -125,17 +139,14 @@ class MemoryRecorder implements RunningRecorder {
   }
 
   async #write(): Promise<void> {
-    this.#logUncounted();
+    if (this.#uncounted > 0) this.#log.warn({ requests: this.#uncounted }, "refused requests not counted");
+    this.#uncounted = 0;
     const rows = [...this.#rows.values()].filter(({ pending }) => pending > 0);
     try {
-      for (const some of chunksOf(rows, ROWS_PER_WRITE)) {
-        const chunk = some.map((row) => ({ row, count: countOf(row) }));
-        await writeRefusals(
-          this.#database,
-          this.#gatewayId,
-          chunk.map(({ count }) => count),
-        );
-        for (const { row, count } of chunk) row.pending -= count.count;
+      for (const chunk of chunksOf(rows, ROWS_PER_WRITE)) {
+        const counts = chunk.map(countOf);
+        await writeRefusals(this.#database, this.#gatewayId, counts);
+        for (const [index, row] of chunk.entries()) row.pending -= counts[index]?.count ?? 0;
       }
     } catch (fault) {
       this.#log.warn(describeFault(fault), "refused requests not written");
@@ -154,12 +165,6 @@ class MemoryRecorder implements RunningRecorder {
       if (left === 0) this.#rowCounts.delete(accountId);
       else this.#rowCounts.set(accountId, left);
     }
-  }
-
-  #logUncounted(): void {
-    if (this.#uncounted === 0) return;
-    this.#log.warn({ requests: this.#uncounted }, "refused requests not counted");
-    this.#uncounted = 0;
   }
 
   async #sweep(): Promise<void> {

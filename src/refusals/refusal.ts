@@ -29,6 +29,8 @@ export interface RefusalRecorder {
 export interface RefusedRequest {
   readonly id: string;
   readonly atMs: number;
+  /** In a row of several keys. */
+  readonly keyId?: string | undefined;
   readonly surface: string;
   readonly requestedModel?: string | undefined;
   readonly text?: string | undefined;
@@ -40,6 +42,8 @@ export interface RefusedRequest {
   readonly limit?: RefusalFacts["limit"];
 }
 
+/** The key of a row that adds up the refusals of several keys and models. */
+export const SEVERAL_KEYS = "";
 /** Refused requests are kept for this long. */
 export const KEPT_MS = 7 * 24 * 3_600_000;
 export const MINUTE_MS = 60_000;

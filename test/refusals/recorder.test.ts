@@ -145,6 +145,33 @@ describe.each(DIALECTS)("refused requests in %s", (dialect) => {
     expect(await list()).toHaveLength(5);
   });
 
+  test("of an account beyond 100 keys, causes and models at once are added up by cause", async () => {
+    const recorder = start();
+    const refusals = Array.from({ length: 300 }, (_, key) => refusal({ keyId: `key-${key}` }));
+    for (const each of refusals) recorder.note(each);
+    recorder.note(refusal({ keyId: "key-7" }));
+    recorder.note(refusal({ keyId: "late", cause: "rate_limited" }));
+    recorder.note(refusal({ accountId: "b", keyId: "other" }));
+    await recorder.flush();
+    const rows = await list(200);
+    const several = rows.filter(({ keyId }) => keyId === "");
+    expect(several.map(({ cause, model, count }) => [cause, model, count])).toEqual([
+      ["wallet_empty", "", 200],
+      ["rate_limited", "", 1],
+    ]);
+    expect(rows).toHaveLength(102);
+    expect(rows.find(({ keyId }) => keyId === "key-7")?.count).toBe(2);
+    expect(await find(refusals[299]?.requestId ?? "")).toMatchObject({
+      isExact: true,
+      row: { keyId: "key-299", count: 200 },
+    });
+    storage.clock.nowMs += MINUTE_MS;
+    await recorder.flush();
+    recorder.note(refusal({ keyId: "later" }));
+    await recorder.flush();
+    expect((await list(200))[0]).toMatchObject({ keyId: "later", count: 1 });
+  });
+
   test("are written when the recorder closes, and by themselves", async () => {
     const recorder = start();
     recorder.note(refusal());

@@ -23,7 +23,7 @@ export const mails = (t: Columns) =>
     (table) => [t.index("mails_next").on(table.nextAtMs)],
   );
 
-/** Refused requests per key, cause, model and minute. `facts` is JSON of the last one. Kept for 7 days. */
+/** Refused requests per key (empty: several), cause, model and minute. `facts` is JSON of the latest. Kept for 7 days. */
 export const refusedRequests = (t: Columns) =>
   t.createTable(
     "refused_requests",

@@ -242,6 +242,25 @@ describe.each(DIALECTS)("refused requests of a gateway on %s", (dialect) => {
     }
   });
 
+  test("of more than 100 keys in a minute are listed as those of several keys, each explained by its own", async () => {
+    const { accountId, keyId } = await payer("0.001");
+    const { refusals } = console.parts.gateway();
+    const asked = { accountId, model: "chat", requestedModel: "chat", surface: "chat" };
+    const rest = { ...asked, text: undefined, retryAfterS: undefined, facts: undefined };
+    for (let key = 0; key < 101; key += 1) {
+      refusals.note({ requestId: Bun.randomUUIDv7(), keyId: `key-${key}`, cause: "rate_limited", ...rest });
+    }
+    const requestId = Bun.randomUUIDv7();
+    refusals.note({ requestId, keyId, cause: "wallet_empty", ...rest });
+    const { items } = await read(accountId, "?code=insufficient_balance");
+    expect(items).toMatchObject([{ key_id: "", key_name: "several keys", model: null, count: 1 }]);
+    const reason = await read(accountId, `/${requestId}`);
+    expect(reason).toMatchObject({ exact: true, key: { id: keyId }, model: "chat" });
+    const usage = await console.call(viewer, "GET", `/accounts/${accountId}/usage?by=none&group=project`);
+    expect(usage.json.total.refused).toBe(102);
+    expect(usage.json.groups.find(({ group }: { group: unknown }) => group === null).refused).toBe(2);
+  });
+
   test("of another account, and requests with a receipt, are not found", async () => {
     const { accountId, secret } = await payer("0.001");
     const refused = await send(secret, DEAR);

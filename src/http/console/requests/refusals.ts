@@ -23,7 +23,7 @@ import {
   type RefusalPosition,
   type RefusalRow,
 } from "../../../refusals/reads.ts";
-import { KEPT_MS } from "../../../refusals/refusal.ts";
+import { KEPT_MS, SEVERAL_KEYS } from "../../../refusals/refusal.ts";
 import { readRange } from "../../../usage/view.ts";
 import type { PartsOf } from "../console-parts.ts";
 import { createGuard } from "../guard.ts";
@@ -108,11 +108,12 @@ async function listOf(
 
 function printRow(row: RefusalRow, names: ReadonlyMap<string, string>): RefusalJson {
   const { money, requestedModel } = row.last;
+  const isOfSeveral = row.keyId === SEVERAL_KEYS;
   return {
     minute: printTime(row.minuteMs),
     key_id: row.keyId,
-    key_name: names.get(row.keyId) ?? null,
-    model: row.model === "" ? (requestedModel ?? null) : row.model,
+    key_name: isOfSeveral ? "several keys" : (names.get(row.keyId) ?? null),
+    model: isOfSeveral ? null : row.model || (requestedModel ?? null),
     code: codeOf(row.cause),
     cause: row.cause,
     text: explainRefusal(row.cause, row.last).text,

@@ -133,7 +133,7 @@ const quantity = t.Nullable(
 /** Refused requests of one key, cause, model and minute. The quantities are those of the last of them. */
 const refusalMembers = {
   minute: time,
-  key_id: t.String(),
+  key_id: t.String({ description: "empty where refusals of several keys and models are added up" }),
   key_name: t.Nullable(t.String()),
   model: t.Nullable(t.String()),
   code: t.String(),
