@@ -1,7 +1,7 @@
 import { createAccount, findAccount, listAccounts } from "../accounts/accounts.ts";
 import { SYSTEM } from "../accounts/audit-trail.ts";
-import { issueKey, listKeys } from "../accounts/keys/keys.ts";
-import { type CreatedOperator, createOperator } from "../accounts/people/operators.ts";
+import { issueKey, listKeys, type OnIssued } from "../accounts/keys/keys.ts";
+import { type CreatedOperator, prepareOperator } from "../accounts/people/operators.ts";
 import { createPasswords } from "../accounts/people/passwords.ts";
 import type { Config } from "../config/config.ts";
 import type { Database } from "../db/database.ts";
@@ -49,12 +49,8 @@ export async function prepareFirstStart(
   const accountId = await findOrCreateDemoAccount(parts);
   const amount = parseUsd(DEMO_CREDIT_USD);
   await parts.ledger.topUp({ walletId: accountId, topUpId: "demo-credit", amount });
-  const secret = await issueDemoKey(parts, accountId);
-  if (secret === undefined) return undefined;
-  // Only the start that issued the key comes here, so that one password is printed and it is the valid one.
-  const newOperator = { email: OPERATOR_EMAIL, accountId };
-  const operator = await createOperator({ ...parts, passwords: createPasswords() }, newOperator, SYSTEM);
-  return formatNotice({ url, publicUrl, secret, operator, host: config.host });
+  const secrets = await createDemoSecrets(parts, accountId);
+  return secrets && formatNotice({ url, publicUrl, ...secrets, host: config.host });
 }
 
 async function hasPerson({ db, tables: { people } }: Database): Promise<boolean> {
@@ -76,12 +72,21 @@ async function findOrCreateDemoAccount(parts: Parts): Promise<string> {
   return account.id;
 }
 
-/** Issues a key with the id of its account, so that only one of several concurrent starts can issue it. */
-async function issueDemoKey(parts: Parts, accountId: string): Promise<string | undefined> {
-  const issued = await unlessTaken(
-    issueKey({ ...parts, actor: SYSTEM }, { id: accountId, accountId, name: DEMO }),
-  );
-  return issued?.secret;
+type DemoSecrets = Pick<Notice, "secret" | "operator">;
+
+/**
+ * Creates a key and an operator in one transaction, which a killed start leaves to the next one. The key has the id of
+ * its account, so that only one of several concurrent starts can issue it.
+ */
+async function createDemoSecrets(parts: Parts, accountId: string): Promise<DemoSecrets | undefined> {
+  const people = { ...parts, passwords: createPasswords() };
+  const addOperator = await prepareOperator(people, { email: OPERATOR_EMAIL, accountId }, SYSTEM);
+  let secrets: DemoSecrets | undefined;
+  const issued: OnIssued = async (tx, { secret }) => {
+    secrets = { secret, operator: await addOperator(tx) };
+  };
+  await unlessTaken(issueKey({ ...parts, actor: SYSTEM, issued }, { id: accountId, accountId, name: DEMO }));
+  return secrets;
 }
 
 /** Resolves with `undefined` on `conflict`: another start was faster. */

@@ -35,15 +35,24 @@ export interface CreatedOperator {
  * existing person end. Rejects with `wrong_shape` for a text that is no e-mail address.
  */
 export async function createOperator(
+  parts: OperatorParts,
+  wish: NewOperator,
+  actor: AuditActor,
+): Promise<CreatedOperator> {
+  return parts.database.transact(await prepareOperator(parts, wish, actor));
+}
+
+/** Like {@link createOperator}, for a transaction of the caller: the password is hashed before it. */
+export async function prepareOperator(
   { database, passwords, now = Date.now }: OperatorParts,
   { email: text, name = "Operator", accountId }: NewOperator,
   actor: AuditActor,
-): Promise<CreatedOperator> {
+): Promise<(tx: Db) => Promise<CreatedOperator>> {
   const email = normaliseEmail(text);
   const oneTimePassword = createOneTimePassword();
   const passwordHash = await passwords.hash(oneTimePassword);
   const nowMs = now();
-  return database.transact(async (tx) => {
+  return async (tx) => {
     const promoted = await promote(database, tx, { email, passwordHash, actor }, nowMs);
     const attributes = { name, email, emailVerified: false, isOperator: true, mustChangePassword: true };
     const { passwordUntilMs } = openDoor(nowMs);
@@ -54,7 +63,7 @@ export async function createOperator(
     await recordChange(database, tx, actor, change, nowMs);
     if (accountId !== undefined) await addOwner(database, tx, { accountId, personId: person.id }, nowMs);
     return { person, oneTimePassword, isNew: promoted === undefined };
-  });
+  };
 }
 
 /** Returns the operators of this gateway. */
