@@ -149,12 +149,12 @@ describe("the budget of bodies in flight", () => {
   });
 
   test("is free again after clients disconnect in the middle of a body", async () => {
-    const halves = async function* () {
-      yield head("transfer-encoding: chunked");
-      yield `8000\r\n${PIECE}\r\n`;
-    };
-    await Promise.all(Array.from({ length: 10 }, () => breakOff(halves())));
-    while (longLimit.pendingRequests > 0) await Bun.sleep(5);
+    {
+      const half = `${head("transfer-encoding: chunked")}8000\r\n${PIECE}\r\n`;
+      await using _ = await openSilent(10, half);
+      // Time for the pieces to be read.
+      await Bun.sleep(30);
+    }
     expectAllGivenBack();
   });
 });
@@ -257,7 +257,7 @@ async function openSilent(count: number, bytes: string): Promise<Silent> {
   return {
     answers,
     async [Symbol.asyncDispose]() {
-      for (const socket of sockets) socket.destroy();
+      for (const socket of sockets) socket.resetAndDestroy();
       while (longLimit.pendingRequests > before) await Bun.sleep(5);
     },
   };
@@ -266,13 +266,4 @@ async function openSilent(count: number, bytes: string): Promise<Silent> {
 /** Sends a small body until it is accepted. */
 async function untilSent(path: string): Promise<void> {
   while ((await send(path, "x")) !== "1") await Bun.sleep(5);
-}
-
-/** Sends pieces and resets the connection. */
-async function breakOff(pieces: AsyncGenerator<string>): Promise<void> {
-  const socket = connect({ host: longLimit.url.hostname, port: Number(longLimit.url.port) });
-  socket.on("error", () => {});
-  for await (const piece of pieces) socket.write(piece);
-  await Bun.sleep(30);
-  socket.resetAndDestroy();
 }
