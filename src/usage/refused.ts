@@ -2,7 +2,6 @@ import { findKeyProjects } from "../accounts/find-items.ts";
 import type { Database } from "../db/database.ts";
 import { causesOf, codeOf } from "../refusals/explain.ts";
 import { type RefusalDimension, type RefusalSum, sumRefusals } from "../refusals/reads.ts";
-import { SEVERAL_KEYS } from "../refusals/refusal.ts";
 import { bucketMsOf, type Group, type UsageView } from "./view.ts";
 
 /** What refused requests are counted by. They know their key, their model and their cause alone. */
@@ -38,7 +37,7 @@ export async function readRefused(database: Database, view: UsageView): Promise<
   return group === "outcome" ? sums.map((sum) => ({ ...sum, group: codeOf(sum.group ?? "") })) : sums;
 }
 
-/** Counts refused requests for the projects of their keys; those of several keys for none. */
+/** Counts refused requests for the projects of their keys; those of several keys, whose group is empty, for none. */
 async function byProject(
   database: Database,
   accountId: string | undefined,
@@ -47,6 +46,5 @@ async function byProject(
   if (accountId === undefined) return sums;
   const keys = sums.flatMap(({ group }) => (group === undefined ? [] : [group]));
   const projects = await findKeyProjects(database, accountId, keys);
-  const projectOf = (key = "") => (key === SEVERAL_KEYS ? "" : (projects.get(key) ?? accountId));
-  return sums.map((sum) => ({ ...sum, group: projectOf(sum.group) }));
+  return sums.map((sum) => ({ ...sum, group: sum.group && (projects.get(sum.group) ?? accountId) }));
 }
