@@ -24,6 +24,11 @@ export function filters<const Name extends string>(...names: readonly Name[]) {
   };
 }
 
+/** The order that a URL names, as a member of a query; none where no column of the server's order has its name. */
+export function orderIn(sort: string | undefined, columns: readonly string[]): { readonly sort?: string } {
+  return sort !== undefined && columns.includes(sort.replace(/^-/, "")) ? { sort } : {};
+}
+
 /** Reads a URL's search as plain texts; a repeated name keeps its last value. */
 export function parseSearch(text: string): Record<string, unknown> {
   return Object.fromEntries(new URLSearchParams(text));

@@ -1,6 +1,17 @@
 import { describe, expect, test } from "bun:test";
+import { ACCOUNT_ORDERS } from "../../src/accounts/account-list.ts";
+import { KEY_ORDERS } from "../../src/accounts/keys/key-list.ts";
+import { PEOPLE_ORDERS } from "../../src/accounts/people/directory.ts";
 import { pageRanked, readListOrder } from "../../src/accounts/ranked-page.ts";
 import { searchRows, sortRows } from "../../src/console/parts/list-table.tsx";
+import { keysPageQuery } from "../../src/console/queries/keys.ts";
+import { accountsQuery, codesQuery, peopleQuery } from "../../src/console/queries/operator.ts";
+import { requestsQuery } from "../../src/console/queries/requests.ts";
+import { subscriptionsQuery } from "../../src/console/queries/subscriptions.ts";
+import { creditsQuery } from "../../src/console/queries/wallet.ts";
+import { CODE_ORDERS } from "../../src/payments/code-list.ts";
+import { CREDIT_ORDERS } from "../../src/payments/find-credits.ts";
+import { SUBSCRIPTION_ORDERS } from "../../src/plans/reads.ts";
 
 const ROWS = [
   { name: "b10", used: "2026-11-02", spent: 3n },
@@ -32,6 +43,36 @@ describe("a list in the browser", () => {
   test("a search finds rows with every word in any of their texts", () => {
     const find = (text: string) => searchRows(ROWS, ({ name, used }) => [name, used], text).length;
     expect([find(""), find("b"), find("b 2026"), find("zzz")]).toEqual([3, 2, 1, 0]);
+  });
+});
+
+describe("a list that the server orders", () => {
+  const orderOf = ({ queryKey }: { readonly queryKey: readonly unknown[] }) =>
+    (queryKey.at(-1) as { readonly sort?: string }).sort;
+  const lists = [
+    ["keys", KEY_ORDERS, (sort: string) => keysPageQuery("a", { sort })],
+    ["credits", CREDIT_ORDERS, (sort: string) => creditsQuery("a", { sort })],
+    ["accounts", ACCOUNT_ORDERS, (sort: string) => accountsQuery({ sort })],
+    ["people", PEOPLE_ORDERS, (sort: string) => peopleQuery({ sort })],
+    ["codes", CODE_ORDERS, (sort: string) => codesQuery({ sort })],
+    ["subscriptions", SUBSCRIPTION_ORDERS, (sort: string) => subscriptionsQuery({ sort })],
+  ] as const;
+
+  test.each(lists)(
+    "asks for the %s by every order of the server, and by no other of the URL",
+    (_, all, ask) => {
+      const known = all.flatMap((name) => [name, `-${name}`]);
+      expect(known.map((sort) => orderOf(ask(sort)))).toEqual(known);
+      for (const sort of ["nonsense", "--name", "-", "", "list.name", "__proto__"]) {
+        expect(orderOf(ask(sort))).toBeUndefined();
+      }
+    },
+  );
+
+  test("asks for no requests of an unknown state or order", () => {
+    const ask = (search: object) => requestsQuery("a", search).queryKey.at(-1);
+    expect(ask({ state: "nonsense", sort: "nonsense" })).toEqual({});
+    expect(ask({ state: "held", sort: "-charged" })).toEqual({ state: "held", sort: "-charged" });
   });
 });
 

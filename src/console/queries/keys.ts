@@ -2,6 +2,7 @@ import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { api, call } from "../api.ts";
 import type { DataOf, ItemOf } from "../query.ts";
 import { resolveRange } from "../ranges.ts";
+import { orderIn } from "../search.ts";
 import { useAccount, useMay, useMe } from "../session.ts";
 
 /** A key as the list has it, with what binds it. */
@@ -43,7 +44,7 @@ export const keysPageQuery = (account: string, { state = "active", q, page, sort
     ...(wanted && { state: wanted }),
     ...(q && { q }),
     ...(page && { page }),
-    ...(sort && { sort }),
+    ...orderIn(sort, ["name", "spent", "used"]),
   };
   return queryOptions({
     queryKey: ["account", account, "keys", "page", query],

@@ -1,6 +1,7 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { api, call } from "../api.ts";
 import type { DataOf, ItemOf } from "../query.ts";
+import { orderIn } from "../search.ts";
 import type { TrailQuery } from "./account.ts";
 
 /** A list of operators, as the URL holds it. */
@@ -28,8 +29,10 @@ export const AUDIT_KEY = ["operator", "audit"];
 const HEALTH_EVERY_MS = 5_000;
 const AUDIT_EVERY_MS = 2_000;
 
+const ACCOUNT_ORDERS = ["name", "available", "spent", "requests"];
+
 export const accountsQuery = ({ q, page, sort }: ListSearch) => {
-  const query = { ...(q && { q }), ...(page && { page }), ...(sort && { sort }) };
+  const query = { ...(q && { q }), ...(page && { page }), ...orderIn(sort, ACCOUNT_ORDERS) };
   return queryOptions({
     queryKey: [...ACCOUNTS_KEY, query],
     queryFn: () => call(() => api.operator.accounts.get({ query })),
@@ -37,12 +40,14 @@ export const accountsQuery = ({ q, page, sort }: ListSearch) => {
   });
 };
 
-export const peopleQuery = (search: ListSearch) =>
-  queryOptions({
-    queryKey: [...PEOPLE_KEY, search],
-    queryFn: () => call(() => api.operator.people.get({ query: search })),
+export const peopleQuery = ({ sort, ...search }: ListSearch) => {
+  const query = { ...search, ...orderIn(sort, ["name"]) };
+  return queryOptions({
+    queryKey: [...PEOPLE_KEY, query],
+    queryFn: () => call(() => api.operator.people.get({ query })),
     placeholderData: keepPreviousData,
   });
+};
 
 /** How a person may sign in. */
 export const personWaysQuery = (person: string) =>
@@ -53,9 +58,10 @@ export const personWaysQuery = (person: string) =>
 
 export const CODE_STATES = ["open", "redeemed", "expired", "revoked"] as const;
 
-export const codesQuery = ({ state: named, ...search }: ListSearch) => {
+export const codesQuery = ({ state: named, sort, ...search }: ListSearch) => {
   const state = CODE_STATES.find((each) => each === named);
-  const query = { ...search, ...(state && { state }) };
+  const order = orderIn(sort, ["amount", "created", "expires", "redeemed"]);
+  const query = { ...search, ...(state && { state }), ...order };
   return queryOptions({
     queryKey: [...CODES_KEY, query],
     queryFn: () => call(() => api.operator.codes.get({ query })),

@@ -33,6 +33,14 @@ export const FILTERS = [
   "metadata",
 ] as const;
 
+/** The states of a request, in the words of the console. */
+export const REQUEST_STATES = {
+  held: "running",
+  settled: "settled",
+  released: "released",
+  expired: "expired",
+};
+
 const YEAR_MS = 365 * DAY_MS;
 
 export type RequestsAnswer = DataOf<typeof requestsQuery>;
@@ -47,7 +55,9 @@ type Query = NonNullable<
 >;
 
 export const requestsQuery = (account: string, search: RequestsSearch) => {
-  const named = FILTERS.flatMap((name) => (search[name] ? [[name, search[name]]] : []));
+  const { state = "" } = search;
+  const filters = FILTERS.filter((name) => name !== "state" || Object.hasOwn(REQUEST_STATES, state));
+  const named = filters.flatMap((name) => (search[name] ? [[name, search[name]]] : []));
   // Without a range the list reaches back to the first request.
   const { from, to } = resolveRange(search);
   const query: Query = {

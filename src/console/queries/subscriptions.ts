@@ -1,6 +1,7 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { api, call } from "../api.ts";
 import type { ItemOf } from "../query.ts";
+import { orderIn } from "../search.ts";
 import type { ListSearch } from "./operator.ts";
 
 export type Subscription = ItemOf<typeof subscriptionsQuery>;
@@ -10,9 +11,10 @@ export const SUBSCRIPTIONS_KEY = ["operator", "subscriptions"];
 export const SUBSCRIPTION_STATES = ["active", "paused", "ended"] as const;
 
 /** Subscriptions as the URL selects them: by default those that have not ended. */
-export const subscriptionsQuery = ({ state: named, ...search }: ListSearch) => {
+export const subscriptionsQuery = ({ state: named, sort, ...search }: ListSearch) => {
   const state = SUBSCRIPTION_STATES.find((each) => each === named);
-  const query = { ...search, ...(state ? { state } : { live: named !== "all" }) };
+  const shown = state ? { state } : { live: named !== "all" };
+  const query = { ...search, ...shown, ...orderIn(sort, ["account", "plan", "next"]) };
   return queryOptions({
     queryKey: [...SUBSCRIPTIONS_KEY, query],
     queryFn: () => call(() => api.operator.subscriptions.get({ query })),

@@ -2,6 +2,7 @@ import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { api, call } from "../api.ts";
 import type { DataOf, ItemOf } from "../query.ts";
 import { type RangeSearch, resolveRange } from "../ranges.ts";
+import { orderIn } from "../search.ts";
 
 export type Transfer = ItemOf<typeof transfersQuery>;
 export type Credit = ItemOf<typeof creditsQuery>;
@@ -60,12 +61,12 @@ export const transfersQuery = (account: string, search: WalletSearch) => {
 };
 
 /** The orders of credits, beside those of other tabs that the URL may have. */
-const CREDIT_SORT = /^-?(left|amount|expired|ends|created)$/;
+const CREDIT_ORDERS = ["left", "amount", "expired", "ends", "created"];
 
 /** Named below the wallet, so that a top-up renews it. */
 export const creditsQuery = (account: string, { page, credits, q, sort }: WalletSearch) => {
   const isAll = credits === "all";
-  const chosen = { ...(page && { page }), ...(q && { q }), ...(sort && CREDIT_SORT.test(sort) && { sort }) };
+  const chosen = { ...(page && { page }), ...(q && { q }), ...orderIn(sort, CREDIT_ORDERS) };
   const query = { size: isAll ? PAGE_SIZE : LIVE_MAX, live: !isAll, ...chosen };
   return queryOptions({
     queryKey: ["account", account, "wallet", "credits", query],

@@ -3,10 +3,10 @@ import { viewOutcome } from "../../parts/badge.tsx";
 import { ChoiceFilter, KeyFilter, ModelFilter, useFilter } from "../../parts/filters.tsx";
 import { ViewLink } from "../../parts/list-table.tsx";
 import { ScopeFilter } from "../../parts/scope-filter.tsx";
+import { REQUEST_STATES } from "../../queries/requests.ts";
 import styles from "./requests.module.css";
 
 const OUTCOMES = ["ok", "client_closed", "empty_completion", "upstream_unavailable", "upstream_timeout"];
-const STATES = { held: "running", settled: "settled", released: "released", expired: "expired" };
 const SURFACES = ["chat", "messages", "responses", "gemini", "compact", "embeddings", "playground", "grpc"];
 
 const ORDERS = [
@@ -23,14 +23,14 @@ interface FiltersProps {
 /** The filters of the list, each held by the URL. */
 export function Filters({ account, scope }: FiltersProps) {
   const outcomes = OUTCOMES.map((value) => ({ value, text: viewOutcome(value).text }));
-  const states = Object.entries(STATES).map(([value, text]) => ({ value, text }));
+  const states = Object.entries(REQUEST_STATES).map(([value, text]) => ({ value, text }));
   return (
     <div className={styles.filters}>
       <ScopeFilter account={account} scope={scope} />
       <KeyFilter account={account} />
       <ModelFilter account={account} usual="any" />
       <ChoiceFilter label="Outcome" name="outcome" usual="any" options={outcomes} isOpen />
-      <ChoiceFilter label="State" name="state" usual="any" options={states} isOpen />
+      <ChoiceFilter label="State" name="state" usual="any" options={states} />
       <ChoiceFilter label="API" name="surface" usual="any" options={SURFACES} isOpen />
       <ChoiceFilter label="First" name="sort" usual="the newest" options={ORDERS} />
       <ViewLink>
