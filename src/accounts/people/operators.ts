@@ -162,14 +162,9 @@ export async function endActing({ database, now }: DatabaseParts, actor: Actor):
   const { session, acting } = actor;
   if (!session || !acting) return;
   const { accountId } = acting;
+  const change = { accountId, action: "account.acting_ended", target: accountId };
   await setActing(database, actor, { session: session.id, accountId: null, untilMs: null }, (tx) =>
-    recordChange(
-      database,
-      tx,
-      actor,
-      { accountId, action: "account.acting_ended", target: accountId },
-      now(),
-    ),
+    recordChange(database, tx, actor, change, now()),
   );
 }
 
