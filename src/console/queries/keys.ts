@@ -39,13 +39,8 @@ export interface KeysSearch {
 /** A page of keys, found by the server. */
 export const keysPageQuery = (account: string, { state = "active", q, page, sort }: KeysSearch) => {
   const wanted = STATES.find((each) => each === state);
-  const query = {
-    size: PAGE_SIZE,
-    ...(wanted && { state: wanted }),
-    ...(q && { q }),
-    ...(page && { page }),
-    ...orderIn(sort, ["name", "spent", "used"]),
-  };
+  const chosen = { ...(q && { q }), ...(page && { page }), ...orderIn(sort, ["name", "spent", "used"]) };
+  const query = { size: PAGE_SIZE, ...(wanted && { state: wanted }), ...chosen };
   return queryOptions({
     queryKey: ["account", account, "keys", "page", query],
     queryFn: () => call(() => api.accounts({ account }).keys.get({ query: { ...query, ...viewer() } })),

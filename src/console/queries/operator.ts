@@ -30,7 +30,6 @@ const HEALTH_EVERY_MS = 5_000;
 const AUDIT_EVERY_MS = 2_000;
 
 const ACCOUNT_ORDERS = ["name", "available", "spent", "requests"];
-
 export const accountsQuery = ({ q, page, sort }: ListSearch) => {
   const query = { ...(q && { q }), ...(page && { page }), ...orderIn(sort, ACCOUNT_ORDERS) };
   return queryOptions({

@@ -34,12 +34,7 @@ export const FILTERS = [
 ] as const;
 
 /** The states of a request, in the words of the console. */
-export const REQUEST_STATES = {
-  held: "running",
-  settled: "settled",
-  released: "released",
-  expired: "expired",
-};
+export const STATES = { held: "running", settled: "settled", released: "released", expired: "expired" };
 
 const YEAR_MS = 365 * DAY_MS;
 
@@ -56,7 +51,7 @@ type Query = NonNullable<
 
 export const requestsQuery = (account: string, search: RequestsSearch) => {
   const { state = "" } = search;
-  const filters = FILTERS.filter((name) => name !== "state" || Object.hasOwn(REQUEST_STATES, state));
+  const filters = FILTERS.filter((name) => name !== "state" || Object.hasOwn(STATES, state));
   const named = filters.flatMap((name) => (search[name] ? [[name, search[name]]] : []));
   // Without a range the list reaches back to the first request.
   const { from, to } = resolveRange(search);

@@ -3,7 +3,7 @@ import { viewOutcome } from "../../parts/badge.tsx";
 import { ChoiceFilter, KeyFilter, ModelFilter, useFilter } from "../../parts/filters.tsx";
 import { ViewLink } from "../../parts/list-table.tsx";
 import { ScopeFilter } from "../../parts/scope-filter.tsx";
-import { REQUEST_STATES } from "../../queries/requests.ts";
+import { STATES } from "../../queries/requests.ts";
 import styles from "./requests.module.css";
 
 const OUTCOMES = ["ok", "client_closed", "empty_completion", "upstream_unavailable", "upstream_timeout"];
@@ -23,7 +23,7 @@ interface FiltersProps {
 /** The filters of the list, each held by the URL. */
 export function Filters({ account, scope }: FiltersProps) {
   const outcomes = OUTCOMES.map((value) => ({ value, text: viewOutcome(value).text }));
-  const states = Object.entries(REQUEST_STATES).map(([value, text]) => ({ value, text }));
+  const states = Object.entries(STATES).map(([value, text]) => ({ value, text }));
   return (
     <div className={styles.filters}>
       <ScopeFilter account={account} scope={scope} />
