@@ -47,8 +47,8 @@ function Answer({ account, refusal }: { readonly account: string; readonly refus
       </Panel>
       {exact || (
         <p className={styles.hint}>
-          Only the last requests of each minute are stored: these numbers are those of another request of this
-          key, refused for this reason in this minute.
+          Only the last requests of each minute are stored: these numbers are those of another one, refused
+          for this reason in this minute.
         </p>
       )}
       <Stats label="The refusal in figures">
