@@ -1,3 +1,4 @@
+import type { Scope } from "../../domain/scope.ts";
 import type { CounterKey } from "../core/book.ts";
 import type { Command } from "../core/command.ts";
 import { limitsOf } from "../core/headroom.ts";
@@ -130,7 +131,9 @@ export function hasRowsFor(book: VersionedBook, { kind, request }: Command, nowM
 export function hasLimitsOf({ bindings, kinds }: VersionedBook, { keyId, scopes }: Spender): boolean {
   if (!bindings.has(keyId)) return false;
   if (!scopes || scopes.length === 0) return true;
-  return scopes.every((scope) => kinds?.has(scope.kind) === false || bindings.has(bindingOfScope(scope)));
+  // A limit of a key above is one of a key, and has no kind.
+  const isUnlimited = ({ kind }: Scope) => kind !== "parent_key" && kinds?.has(kind) === false;
+  return scopes.every((scope) => isUnlimited(scope) || bindings.has(bindingOfScope(scope)));
 }
 
 export function hasCounter({ counters }: WorkingBook, key: CounterKey): boolean {

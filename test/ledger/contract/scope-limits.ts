@@ -94,6 +94,19 @@ export function describeScopeLimits(env: LedgerEnv): void {
       expect(await env.limits("root")).toMatchObject([{ used: 11n, held: 6n }]);
     });
 
+    test("on a key binds a key below it that has often spent without a key above", async () => {
+      // By another process: the one that decides has no row of the limit before it reads one.
+      const another = await env.openAnother();
+      const { walletId } = env;
+      await another.setSpendLimit({ walletId, limitId: "root", keyId: "root", period: "total", amount: 10n });
+      for (let hold = 0; hold < 8; hold++) await env.hold(`h${hold}`, 1n, { keyId: "child", scopes: [P1] });
+      expect(await env.errorCode(() => env.hold("more", 11n, { keyId: "child", scopes: [P1, ROOT] }))).toBe(
+        "spending_limit_exceeded",
+      );
+      await env.hold("most", 10n, { keyId: "child", scopes: [ROOT] });
+      expect(await env.limits("root")).toMatchObject([{ held: 10n }]);
+    });
+
     test("with another period counts what was spent in that period", async () => {
       await setLimit(env, "l1", 50n, { scope: P1, period: "day" });
       await env.hold("h1", 10n, { scopes: [P1] });
