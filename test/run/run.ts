@@ -22,18 +22,19 @@ import { printTimings } from "./start-order.ts";
 import { findTestFiles, findUnitFiles } from "./unit-files.ts";
 
 /**
- * Files whose bounds on time or memory would fail beside all others. Two run at a time; the first waits more than it
- * computes.
+ * Files whose bounds on time or memory would fail beside all others, in groups that run one after the other. Two
+ * files of a group run at a time, of which at most one keeps a core busy.
  */
 const APART = [
-  "test/limiter/chaos/failover.test.ts",
-  "test/storm/storm.test.ts",
-  "test/limiter/chaos/faults.test.ts",
-  "test/limiter/chaos/recovery.test.ts",
-  "test/http/long-requests.test.ts",
-  "test/http/faults/client-disconnect.test.ts",
-  "test/tokens/count-tokens.test.ts",
-  "test/gateway/timeouts.test.ts",
+  ["test/storm/storm.test.ts", "test/limiter/chaos/failover.test.ts"],
+  [
+    "test/limiter/chaos/faults.test.ts",
+    "test/limiter/chaos/recovery.test.ts",
+    "test/http/long-requests.test.ts",
+    "test/http/faults/client-disconnect.test.ts",
+    "test/tokens/count-tokens.test.ts",
+    "test/gateway/timeouts.test.ts",
+  ],
 ];
 /** Files at a time: more than cores, because most files wait for timers and servers. Each needs half a gigabyte. */
 const WORKERS = Math.min(availableParallelism(), 2) + 4;
@@ -87,15 +88,19 @@ async function runAll(): Promise<readonly Run[]> {
   ]);
   const environment = program ? { ...servers, TEST_EXECUTABLE: program } : servers;
   writeFileSync(`${REPORTS}/timings.json`, printTimings(allFiles));
+  const apart = APART.flat();
   const together = [
     ...SIDE_BY_SIDE,
     `--timings=${REPORTS}/timings.json`,
-    ...APART.map((path) => `--path-ignore-patterns=${path}`),
+    ...apart.map((path) => `--path-ignore-patterns=${path}`),
   ];
-  const others = allFiles.filter((file) => !APART.includes(file));
+  const others = allFiles.filter((file) => !apart.includes(file));
   const [check, first] = await Promise.all([runCheck(), runTests("together", together, others, environment)]);
   checked = check;
-  return [first, await runTests("apart", ["--parallel=2", ...APART], APART, environment)];
+  const all = [first];
+  for (const [place, files] of APART.entries())
+    all.push(await runTests(`apart-${place + 1}`, ["--parallel=2", ...files], files, environment));
+  return all;
 }
 
 /** Runs the checks. Keeps their output until the end, because test files print at the same time. */
@@ -108,7 +113,7 @@ async function runCheck(): Promise<Check> {
 }
 
 async function runUnit(): Promise<Run> {
-  const files = unitFiles.filter((file) => !APART.includes(file));
+  const files = unitFiles.filter((file) => !APART.flat().includes(file));
   return runTests("unit", [...SIDE_BY_SIDE, ...files], files, {});
 }
 
