@@ -5,6 +5,7 @@ import { GatewayError } from "../../errors.ts";
 import type { Actor } from "../audit-trail.ts";
 import { confirmSession } from "../people/sessions.ts";
 import type { Visitor } from "../people/sign-in.ts";
+import { trustedSessionOf } from "../people/throttle.ts";
 import {
   NotAdmitted,
   notAdmittedAs,
@@ -41,13 +42,14 @@ interface Begin {
  */
 export async function beginAtProvider(
   parts: ProviderSignInParts,
-  visitor: Visitor,
+  { address }: Visitor,
   { provider: id, purpose, next, invitation, actor }: Begin,
 ): Promise<{ readonly location: string; readonly cookie: string }> {
   const provider = requireProvider(parts.rules(), id);
   const sessionId = actor?.session?.id;
   if (purpose !== "sign-in" && sessionId === undefined) throw new GatewayError("no_session");
-  return parts.throttle("provider", attemptOf(visitor, actor), async () => {
+  const trusted = trustedSessionOf(actor?.session);
+  return parts.throttle("provider", { address, trusted }, async () => {
     const flow = {
       provider: id,
       purpose,
@@ -60,11 +62,6 @@ export async function beginAtProvider(
     const location = await parts.providers.addressOf(provider, bonds, purpose === "confirm").catch(refuse);
     return { location, cookie };
   });
-}
-
-/** Attempts within a session count for it alone: strangers at its address could otherwise keep its person from a proof. */
-function attemptOf({ address }: Visitor, actor: Actor | undefined) {
-  return { address, trusted: actor?.session && `session:${actor.session.id}` };
 }
 
 function refuse(fault: unknown): never {
@@ -103,7 +100,8 @@ export async function finishAtProvider(
   const taken: { flow?: Flow } = {};
   const failed = (problem: Problem, fault?: unknown) => ({ ...unknown, ...taken.flow, problem, fault });
   try {
-    return await parts.throttle("guess", attemptOf(visitor, answered.actor), async () => {
+    const attempt = { address: visitor.address, trusted: trustedSessionOf(answered.actor?.session) };
+    return await parts.throttle("guess", attempt, async () => {
       const flow = await takeFlow(parts.database, { ...sent, provider: answered.provider }, parts.now());
       if (!flow) throw new NotAdmitted("expired");
       taken.flow = flow;

@@ -15,7 +15,7 @@ import { findPersonById, type Person } from "../people/people.ts";
 import { confirmSession } from "../people/sessions.ts";
 import type { Visitor } from "../people/sign-in.ts";
 import { deletePasskey, lockPerson, requireRoom, requireWay } from "../people/sign-in-ways.ts";
-import type { Throttle } from "../people/throttle.ts";
+import { type Throttle, trustedSessionOf } from "../people/throttle.ts";
 
 const CHALLENGE_MS = 5 * 60_000;
 
@@ -154,7 +154,7 @@ export async function proveByPasskey(
   const { session } = actor;
   if (!session) throw new GatewayError("no_session");
   requireOwnProof(parts.rules(), actor);
-  const trusted = `session:${session.id}`;
+  const trusted = trustedSessionOf(session);
   await parts.throttle("guess", { address, trusted }, async () => {
     const given: Challenge = { purpose: "confirm", sessionId: session.id };
     const { personId, countUse } = await verify(parts, given, response);

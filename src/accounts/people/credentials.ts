@@ -9,7 +9,7 @@ import { findPersonById, normaliseEmail, type Person } from "./people.ts";
 import { confirmSession, endOpenedSession, endResetLinks } from "./sessions.ts";
 import type { SignIn, Visitor } from "./sign-in.ts";
 import { endUnprovenWays } from "./sign-in-ways.ts";
-import type { Throttle } from "./throttle.ts";
+import { type Throttle, trustedSessionOf } from "./throttle.ts";
 
 /** Orders mails in the transaction of the change that needs them. */
 export interface MailOrders {
@@ -143,7 +143,7 @@ export function requireOwnProof(rules: SignInRules, actor: Pick<Actor, "session"
 
 /** Attempts within a session count for it alone: strangers could otherwise lock its person out of it. */
 function withSession(visitor: Visitor, { session }: Actor): Visitor {
-  return session ? { ...visitor, trusted: `session:${session.id}` } : visitor;
+  return { ...visitor, trusted: trustedSessionOf(session) ?? visitor.trusted };
 }
 
 /**

@@ -2,6 +2,7 @@ import { isIPv6 } from "node:net";
 import { GatewayError } from "../../errors.ts";
 import { type Admission, type AdmissionRequest, type Limiter, LimiterError } from "../../limiter/limiter.ts";
 import { createMemoryLimiter } from "../../limiter/memory.ts";
+import type { Actor } from "../audit-trail.ts";
 import { digestOf } from "../keys/key.ts";
 
 interface ThrottleRule {
@@ -133,4 +134,9 @@ function expand(address: string): readonly string[] {
   const left = head === "" ? [] : head.split(":");
   const right = tail === undefined || tail === "" ? [] : tail.split(":");
   return [...left, ...Array<string>(8 - left.length - right.length).fill("0"), ...right];
+}
+
+/** What throttles trust of an actor: its session, whose attempts strangers at its address do not use up. */
+export function trustedSessionOf(session: Actor["session"]): string | undefined {
+  return session && `session:${session.id}`;
 }

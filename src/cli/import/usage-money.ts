@@ -59,7 +59,7 @@ function readRows(path: string): Iterable<Row> {
   return rows.every((row) => row !== undefined) && !rows[0]?.data ? rows : readTable(path);
 }
 
-/** Throws CommandError for a cost or a count that is none: a sum without it would be too low. */
+/** Reads one row of usage. Throws CommandError for a cost or a count that is no number: without it a sum is too low. */
 function readEntry(row: Row, place: string): UsedModel | undefined {
   try {
     return readUsed(row);

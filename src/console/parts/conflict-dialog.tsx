@@ -76,8 +76,9 @@ const THEIRS = "Theirs, saved";
 
 /** Two edits of one version. */
 interface Conflict<Values> {
-  /** The values of this editor, and those that somebody else saved. */
+  /** The values that this editor sent. */
   readonly mine: Values;
+  /** The values that somebody else saved first. */
   readonly theirs: Values;
   readonly isBusy: boolean;
   readonly keepMine: () => void;

@@ -63,7 +63,7 @@ export function ListTable<Row>(props: DataTableProps<Row> & ListProps<Row>) {
 interface ButtonColumn<Row> {
   /** The text of each button: "Revoke". */
   readonly text: string;
-  /** The name of a row's button, which tells it from the others: "Revoke the key research". */
+  /** What screen readers call the button of a row, such as "Revoke the key research". */
   readonly label?: (row: Row) => string;
   readonly isDanger?: boolean;
   /** Whether a row has the button. Default: every row. */

@@ -113,7 +113,7 @@ interface LimitCellProps {
   readonly none?: string;
 }
 
-/** A limit in a cell of a table: what is left of how much, or that there is none. */
+/** A spending limit in a cell of a table: the amount left of its amount, or that there is no limit. */
 export function LimitCell({ limit, label, none = "none" }: LimitCellProps) {
   if (!limit) return <span className={styles.soft}>{none}</span>;
   return <SpendingBar limit={limit} label={label} isShort />;

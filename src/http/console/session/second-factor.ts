@@ -1,4 +1,5 @@
 import { Elysia, t } from "elysia";
+import { trustedSessionOf } from "../../../accounts/people/throttle.ts";
 import {
   beginSecondFactor,
   finishSecondFactor,
@@ -41,7 +42,7 @@ export function secondFactorRoutes(parts: Parts) {
     .post(
       "/me/second-factor/confirm",
       async ({ request, actor, body }) => {
-        const attempt = { ...visitorOf(request), trusted: `session:${requireSession(actor).id}` };
+        const attempt = { ...visitorOf(request), trusted: trustedSessionOf(requireSession(actor)) };
         const finish = () => finishSecondFactor(database, { actor, code: body.code }, now());
         return { recovery_codes: [...(await throttle("guess", attempt, finish))] };
       },
