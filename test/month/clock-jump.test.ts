@@ -1,7 +1,9 @@
 // Two ledgers whose time is that of PostgreSQL, while its clock jumps to years without a partition.
+
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import type { SQL } from "bun";
 import { openPostgres, type PostgresDatabase } from "../../src/db/postgres/database.ts";
-import { listPartitions } from "../../src/db/postgres/partitions.ts";
+import { ensurePartitions, listPartitions } from "../../src/db/postgres/partitions.ts";
 import { DAY_MS } from "../../src/domain/id-time.ts";
 import { auditPostgres } from "../../src/ledger/audit/audit.ts";
 import type { LocalLedger } from "../../src/ledger/engine/local.ts";
@@ -9,6 +11,7 @@ import { createPostgresLedger } from "../../src/ledger/postgres/ledger.ts";
 import { FACTS, holdIdOf, holdOf, WALLET } from "../ledger/samples.ts";
 import { type DatabaseClock, startDatabaseClock } from "../support/database-clock.ts";
 import { createTestDatabase } from "../support/test-database.ts";
+import { until } from "../support/until.ts";
 import { type ScriptedClock, startScriptedClock } from "./scripted-clock.ts";
 
 const MONTH_END_MS = Date.UTC(2026, 6, 1) - 1;
@@ -91,6 +94,39 @@ test("requests go on in months without a partition, and while their holds move t
   expect(months).toEqual(expect.arrayContaining(["holds_2026_07", "holds_2031_06", "holds_2031_09"]));
   expect(await database.client.unsafe("SELECT 1 FROM holds_default LIMIT 1")).toHaveLength(0);
 });
+
+test("a hold that moves to a new partition is found by a process that plans its first settlement meanwhile", async () => {
+  const [{ ledger, database }] = processes;
+  await clock.passTo(YEARS_LATER_MS);
+  const isMoved = async () =>
+    (await listPartitions(database.client)).some(({ name }) => name === "holds_2031_06");
+  // A move gives up after 250 ms without its locks, and a busy machine may need longer to reach the settlement.
+  while (!(await isMoved())) {
+    const holdId = Bun.randomUUIDv7("hex", Date.now());
+    await ledger.hold(holdOf(10n, { holdId }));
+    const fresh = createPostgresLedger({ database });
+    const ends = await database.client.begin(async (reader) => {
+      await reader.unsafe("LOCK TABLE ONLY holds_default IN ACCESS SHARE MODE");
+      // The month before, which is the one of the hold, gets its partition first.
+      const move = ensurePartitions(database.client, Date.now() + DAY_MS);
+      await until(async () => (await waitsFor(reader)) > 0);
+      const settled = fresh.settle({ walletId: WALLET, holdId, amount: 1n, facts: FACTS });
+      await Promise.race([move, until(async () => (await waitsFor(reader)) > 1)]);
+      return { move, settled: settled.then(() => "settled", String) };
+    });
+    expect(await ends.settled).toBe("settled");
+    await ends.move;
+    await fresh.close();
+  }
+});
+
+/** Returns how many sessions wait for a lock of holds or of their default partition. */
+async function waitsFor(client: SQL): Promise<number> {
+  const [row] = await client.unsafe(
+    "SELECT count(*)::integer AS waits FROM pg_locks WHERE NOT granted AND relation IN ('holds'::regclass, 'holds_default'::regclass)",
+  );
+  return row.waits;
+}
 
 test("a clock of the database that is set back leaves every hold its time to live", async () => {
   const [{ ledger }, other] = processes;

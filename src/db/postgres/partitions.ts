@@ -12,7 +12,7 @@ interface Partition {
   readonly to: string;
 }
 
-/** Short, because every query of the default partition queues behind a waiting attachment. */
+/** Short, because every query of holds queues behind a waiting attachment. */
 const LOCK_TIMEOUT = "250ms";
 
 /** What may keep requests waiting while a partition is attached: about 0.2 s for each bound. */
@@ -26,13 +26,13 @@ const BOUNDS: AttachmentBounds = { movedMax: 10_000, bytesMax: 32 * 2 ** 20 };
 
 /**
  * Creates the missing partitions of holds, from the month before `atMs` (ids may be a day old) to two months
- * ahead. Holds that the default partition has of such a month, as after a jump of the clock, move. Attaching locks the
- * default partition briefly; while a long query reads it, the next call retries. Beyond `bounds`, holds stay there.
+ * ahead. Holds that the default partition has of such a month, as after a jump of the clock, move. Attaching locks
+ * holds briefly; while a long query reads them, the next call retries. Beyond `bounds`, holds stay there.
  */
 export async function ensurePartitions(client: SQL, atMs: number, bounds = BOUNDS): Promise<void> {
   for (const partition of await missingOf(client, partitionsAround(atMs))) {
     try {
-      // A transaction for each, because it keeps the default partition locked until its end.
+      // A transaction for each, because it keeps holds locked until its end.
       await underSchemaLock(client, async (locked) => {
         await locked.unsafe(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`);
         const [missing] = await missingOf(locked, [partition]);
@@ -97,12 +97,13 @@ async function isAttachable(
 }
 
 /**
- * Creates the table, then attaches it: creating it as a partition would lock all of holds. The default partition is
- * locked before its holds move, or else others of the month could follow.
+ * Creates the table, then attaches it: creating it as a partition would keep holds locked for longer. The default
+ * partition is locked before its holds move, or else others of the month could follow. The parent is locked first:
+ * a statement planned while the holds move would look for them in the default partition alone.
  */
 async function attach(locked: SQL, { name, from, to }: Partition): Promise<void> {
   await locked.unsafe(`CREATE TABLE ${name} (LIKE holds INCLUDING ALL) WITH (fillfactor = 80)`);
-  await locked.unsafe("LOCK TABLE holds_default IN ACCESS EXCLUSIVE MODE");
+  await locked.unsafe("LOCK TABLE ONLY holds, holds_default IN ACCESS EXCLUSIVE MODE");
   await locked.unsafe(
     `WITH moved AS (DELETE FROM holds_default WHERE ${IN_MONTH} RETURNING *) INSERT INTO ${name} SELECT * FROM moved`,
     [from, to],
