@@ -12,7 +12,7 @@ import { caseOf, TRAITS } from "../fuzz/cases/fuzz-case.ts";
 import { stepsOf } from "../fuzz/cases/steps.ts";
 import { createDraw, drawInteger, drawOne, type RandomSource } from "../support/seeded-random.ts";
 
-const CASES = 1_000;
+const CASES = 400;
 /** Larger bodies are read in a worker, which knows no histories. */
 const BODY_BYTES_MAX = 1024 * 1024;
 const FORMATS = ["chat", "messages", "responses", "gemini"] as const;
@@ -50,11 +50,11 @@ test("a body whose first messages are known is read and printed as one that is p
   }
   // Enough bodies of each format are known, parsed whole and refused.
   for (const format of FORMATS) {
-    expect(kinds.get(`${format} known`)).toBeGreaterThan(80);
-    expect(kinds.get(`${format} whole`)).toBeGreaterThan(80);
-    expect(kinds.get(`${format} refused`)).toBeGreaterThan(10);
+    expect(kinds.get(`${format} known`)).toBeGreaterThan(30);
+    expect(kinds.get(`${format} whole`)).toBeGreaterThan(30);
+    expect(kinds.get(`${format} refused`)).toBeGreaterThan(4);
   }
-}, 120_000);
+}, 600_000);
 
 /** Returns the bodies of a conversation: two turns of a client, and a mutated one. */
 function turnsOf(

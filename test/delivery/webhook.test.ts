@@ -105,8 +105,12 @@ describe.each(DIALECTS)("on %s", (dialect) => {
     await until(() => log.text().split("webhook not delivered").length > 64);
     const receiver = receive();
     const other = await ruleTo(receiver.url);
-    await raise(other);
-    await until(async () => (await stateOf(other))?.state === "delivered");
+    await until(async () => {
+      const calls = await listDeliveries(storage.database, other);
+      // A busy machine may need more than 300 ms for each of its calls.
+      if (calls.every(({ state }) => state === "failed")) await raise(other);
+      return calls.some(({ state }) => state === "delivered");
+    });
   });
 
   test("a webhook is signed with the secret of its rule", async () => {

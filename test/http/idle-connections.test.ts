@@ -9,6 +9,7 @@ import { answerWith } from "../support/scripted-answers.ts";
 const IDLE_S = 4;
 /** Ends a test whose connection is never closed. Longer than every limit here. */
 const WAIT_MS = 60_000;
+const TRIES_MAX = 5;
 
 const gateway = gatewayForTests({ config: { idleS: IDLE_S } });
 
@@ -121,16 +122,30 @@ function modelRequest(host: string): string {
 test(
   "every idle connection is closed",
   async () => {
-    const opened = CASES.map((each) => ({ ...each, connection: open(each.bytes(), each.trickle) }));
-    const leftOpen = new Set(opened.map(({ name }) => name));
-    const closed = opened.map(({ name, connection }) => connection.closed.then(() => leftOpen.delete(name)));
-    await Promise.race([Promise.all(closed), Bun.sleep(WAIT_MS)]);
-    expect([...leftOpen]).toEqual([]);
-    const answered = opened.map(({ name, connection }) => [name, connection.received().slice(9, 12)]);
-    expect(answered).toEqual(CASES.map(({ name, status = "" }) => [name, String(status)]));
+    let left = CASES;
+    for (let tries = TRIES_MAX; left.length > 0; tries -= 1) {
+      const answers = await statusesUntilClosed(left);
+      // On a busy machine, the four seconds of a connection may be over before its answer.
+      const late = tries > 1 ? left.filter(({ name, status }) => status && answers.get(name) === "") : [];
+      const answered = left.filter((each) => !late.includes(each));
+      expect(answered.map(({ name }) => [name, answers.get(name)])).toEqual(
+        answered.map(({ name, status = "" }) => [name, String(status)]),
+      );
+      left = late;
+    }
   },
-  2 * WAIT_MS,
+  TRIES_MAX * WAIT_MS,
 );
+
+/** Opens a connection of each case, and returns the status that it has received when the gateway closes it. */
+async function statusesUntilClosed(cases: readonly Case[]): Promise<ReadonlyMap<string, string>> {
+  const opened = cases.map((each) => ({ name: each.name, connection: open(each.bytes(), each.trickle) }));
+  const leftOpen = new Set(opened.map(({ name }) => name));
+  const closed = opened.map(({ name, connection }) => connection.closed.then(() => leftOpen.delete(name)));
+  await Promise.race([Promise.all(closed), Bun.sleep(WAIT_MS)]);
+  expect([...leftOpen]).toEqual([]);
+  return new Map(opened.map(({ name, connection }) => [name, connection.received().slice(9, 12)]));
+}
 
 test(
   "a connection stays open while a model thinks, with any Host header",

@@ -36,7 +36,8 @@ test("a request whose timeout outlasts an outage counts in Redis at once", async
   expect(await limiter.admit(request)).toMatchObject({ admitted: true });
   expect(await late).toMatchObject({ admitted: true });
   await until(async () => (await used()) === 2);
-  expect(await limiter.status()).toEqual({ backend: "redis", mode: "shared" });
+  // A busy machine may need more than a second for an answer of Redis, and the limiter is local for as long.
+  await until(async () => (await limiter.status()).mode === "shared");
   await redis.close();
   limiter.close();
 });
