@@ -111,7 +111,8 @@ export function checkCounted(client: Database, { wasSetBack, keptLimits }: Count
     for (const hold of client.query<CountedHold, [string]>(HOLDS).all(limit.wallet_id)) {
       for (const [counterId, startMs] of countedBy(limit, hold)) {
         const isWindow = lengthMs < Number.POSITIVE_INFINITY;
-        const earliestMs = hold.created_at_ms - lengthMs;
+        // A hold of mixed credits is taken after the last end of one, which a clock that was set back has ahead.
+        const earliestMs = wasSetBack ? Number.NEGATIVE_INFINITY : hold.created_at_ms - lengthMs;
         const latestMs = hold.created_at_ms + (isWindow && wasSetBack ? lengthMs - 1 : 0);
         if (startMs <= earliestMs || startMs > latestMs)
           throw new Violation(`receipt ${hold.hold_id} counts in a period from ${startMs}`);
