@@ -1,27 +1,47 @@
+import { readScopeFilter } from "../domain/scope.ts";
 import { type RangeSearch, readRangeSearch } from "./ranges.ts";
 
 /** Filters of a page in the URL: texts by their names. */
 export type Filters<Name extends string> = { readonly [name in Name]?: string };
 
-/** Reads the range and the named filters of a URL; other members are left out. */
+/** Reads the range and the named filters of a URL. */
 export function rangeAnd<const Name extends string>(...names: readonly Name[]) {
   const readNamed = filters(...names);
   return (search: Record<string, unknown>): RangeSearch & Filters<Name> => ({
+    ...LEFT_OUT,
     ...readRangeSearch(search),
     ...readNamed(search),
   });
 }
 
-/** Reads the named filters of a URL. */
+/** The router keeps a text of the URL unless its reader names it. */
+const LEFT_OUT: object = { range: undefined, from: undefined, to: undefined };
+
+/** Reads the named filters of a URL. What the API would refuse by its shape is left out. */
 export function filters<const Name extends string>(...names: readonly Name[]) {
   return (search: Record<string, unknown>): Filters<Name> => {
-    const found = names.flatMap((name) => {
-      const value = search[name];
-      return typeof value === "string" && value !== "" ? [[name, value] as const] : [];
-    });
+    const found = names
+      .filter((name) => search[name] !== undefined)
+      .map((name) => [name, isWhole(name, search[name]) ? search[name] : undefined]);
     // Safe because every name is one of the filter's.
     return Object.fromEntries(found) as Filters<Name>;
   };
+}
+
+const LENGTHS: Readonly<Record<string, number>> = { page: 4_000, next: 2_048, scope: 2_500, metadata: 512 };
+const LENGTH_MAX = 256;
+
+/** Whether a text can be a filter. An old or mistyped link may have any text in its place. */
+function isWhole(name: string, text: unknown): boolean {
+  if (
+    typeof text !== "string" ||
+    text === "" ||
+    text.length > (LENGTHS[name] ?? LENGTH_MAX) ||
+    text.includes("\0")
+  )
+    return false;
+  if (name === "scope") return readScopeFilter(text) !== undefined;
+  return name !== "metadata" || text.indexOf(":") > 0;
 }
 
 /** The order that a URL names, as a member of a query; none where no column of the server's order has its name. */

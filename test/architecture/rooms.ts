@@ -477,6 +477,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "domain/console-path.ts",
       "domain/money.ts",
       "domain/recording-rules.ts",
+      "domain/scope.ts",
       "domain/tiers.ts",
       "http/console/permissions.ts",
       "http/console/routes.ts",

@@ -83,6 +83,22 @@ test("a list keeps the order that was chosen last, and its link shows the same t
   });
 });
 
+test("an old or damaged link shows the first page of a list, without what is damaged of it", async () => {
+  const damaged = "page=bm9uc2Vuc2U&scope=planet%3Aearth&metadata=nothing";
+  for (const [path, caption] of [
+    ["requests?range=8d", "Requests"],
+    ["keys?state=all", "Keys"],
+    ["audit-trail?range=30d", "Audit trail"],
+    ["wallet?tab=entries", "Entries of the wallet"],
+  ] as const) {
+    await visit(`${at()}/${path}&${damaged}`, async (page) => {
+      await page.getByRole("table", { name: caption }).getByRole("row").nth(1).waitFor();
+      await page.waitForFunction(() => !new URLSearchParams(location.search).has("page"));
+      expect(await page.getByText("planet").count()).toBe(0);
+    });
+  }
+});
+
 test("a German browser shows and takes amounts and dates as Germans write them, and words in English", async () => {
   await visit(
     `${at()}/wallet?topup=1`,

@@ -111,5 +111,32 @@ describe("filters in the URL", () => {
     const read = filters("key", "model");
     expect(read({ key: "k", model: "", other: "x" })).toEqual({ key: "k" });
     expect(rangeAnd("key")({ key: "k", range: "7d", from: "x" })).toEqual({ key: "k", range: "7d" });
+    // The router keeps a text that the answer does not name.
+    expect(Object.keys(rangeAnd("key")({ key: "", range: "8d" }))).toEqual(["range", "from", "to", "key"]);
   });
+
+  test.each([
+    ["scope", "project:p1\nend_user:ada\ntag:team=blue"],
+    ["metadata", "team:search:all"],
+    ["metadata", "team:"],
+    ["page", "x".repeat(4_000)],
+    ["model", "openai/gpt-4.1-mini"],
+  ])("%s=%j is read", (name, text) =>
+    expect<object>(filters(name)({ [name]: text })).toEqual({ [name]: text }),
+  );
+
+  test.each([
+    ["scope", "planet:earth"],
+    ["scope", "project:"],
+    ["scope", "project:p1\n"],
+    ["scope", Array.from({ length: 9 }, (_, index) => `end_user:${index}`).join("\n")],
+    ["metadata", "team"],
+    ["metadata", ":search"],
+    ["metadata", `team:${"x".repeat(508)}`],
+    ["model", "a\0b"],
+    ["page", "x".repeat(4_001)],
+    ["q", "x".repeat(1_000_000)],
+  ])("%s=%j, which the API would refuse, is left out", (name, text) =>
+    expect<object>(filters(name)({ [name]: text })).toEqual({}),
+  );
 });

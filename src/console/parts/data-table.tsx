@@ -1,5 +1,6 @@
-import { Link, type LinkProps, useSearch } from "@tanstack/react-router";
+import { Link, type LinkProps, Navigate, useSearch } from "@tanstack/react-router";
 import { type ReactNode, type RefObject, useEffect, useRef, useState } from "react";
+import { ApiError } from "../api.ts";
 import { withSearch } from "../search.ts";
 import { classes } from "./classes.ts";
 import styles from "./data-table.module.css";
@@ -59,7 +60,12 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   const { caption, columns, query, empty, footer, isDense } = props;
   const rows = "rows" in props ? props.rows : props.query.data?.items;
   const region = useRef<HTMLDivElement>(null);
+  const { page } = useSearch({ strict: false }) as { readonly page?: string };
   if (query?.error && !query.data) {
+    const isRefused = query.error instanceof ApiError && query.error.status === 422;
+    // The page of an old or damaged link: the first one takes its place.
+    if (isRefused && page !== undefined)
+      return <Navigate to="." search={withSearch({ page: undefined })} replace />;
     return <ErrorPanel error={query.error} onRetry={() => void query.refetch()} />;
   }
   if (rows?.length === 0) return empty;
