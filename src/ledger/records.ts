@@ -303,13 +303,17 @@ export interface TransferTotalsQuery extends Pick<TransferRange, "fromMs" | "toM
   /** Of `tag`, the value of one key's tags. */
   readonly by: ScopeKind;
   readonly tagKey?: string | undefined;
+  /** Sums up by the keys of the receipts too. Default: false. */
+  readonly splitsKeys?: boolean | undefined;
 }
 
-/** The sum of the transfers of one kind whose receipts count for one scope. */
+/** The sum of the transfers of one kind whose receipts count for one scope, and where keys are split, for one key. */
 export interface TransferTotal {
   readonly kind: TransferKindName;
   /** `undefined` for receipts without such a scope, and for transfers without a receipt. */
   readonly scopeId: string | undefined;
+  /** The key of the receipts, where keys are split. */
+  readonly keyId?: string | undefined;
   /** Whether the receipts are no longer kept, and so their scopes unknown. */
   readonly isDropped: boolean;
   /** The change of `posted`: positive into the wallet. */

@@ -6,7 +6,7 @@ import { DAY_MS } from "../domain/id-time.ts";
 import { type Nanos, printUsd } from "../domain/money.ts";
 import type { Month } from "../domain/month.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { TransferTotal } from "../ledger/records.ts";
+import type { TransferTotal, TransferTotalsQuery } from "../ledger/records.ts";
 import { addTransfers, changeOf, NO_TRANSFERS, type TransferSums } from "./month-end.ts";
 import { openStatement } from "./statement.ts";
 
@@ -52,15 +52,37 @@ interface ChargebackRequest {
  * Splits the statement of a month. A transfer belongs to the month of its own time, and to the project, member or key of
  * its receipt: a refund or a late charge too. A project without a transfer has a line unless it is archived.
  */
-export async function readChargeback(
-  { database, ledger }: Parts,
-  { account, month, by }: ChargebackRequest,
-): Promise<Chargeback> {
+export async function readChargeback(parts: Parts, request: ChargebackRequest): Promise<Chargeback> {
+  return split(parts, { ...request, ...(await readSums(parts, request)) });
+}
+
+/** Splits the statement of a month by project and by key, and reads each receipt once for both. */
+export async function readProjectsAndKeys(parts: Parts, request: Omit<ChargebackRequest, "by">) {
+  const { opening, totals } = await readSums(parts, { ...request, by: "project", splitsKeys: true });
+  const ofKeys = totals.map((total) => ({ ...total, scopeId: total.keyId }));
+  const [byProject, byKey] = await Promise.all([
+    split(parts, { ...request, by: "project", opening, totals }),
+    split(parts, { ...request, by: "key", opening, totals: ofKeys }),
+  ]);
+  return { byProject, byKey };
+}
+
+async function readSums(
+  { ledger }: Parts,
+  { account, month, ...how }: ChargebackRequest & Pick<TransferTotalsQuery, "splitsKeys">,
+): Promise<{ readonly opening: Nanos; readonly totals: readonly TransferTotal[] }> {
   const { opening } = await openStatement(ledger, account.id, month);
   const totals: TransferTotal[] = [];
   for (const range of splitMonth(month)) {
-    totals.push(...(await ledger.transferTotals(account.id, { ...range, by })));
+    totals.push(...(await ledger.transferTotals(account.id, { ...range, ...how })));
   }
+  return { opening, totals };
+}
+
+async function split(
+  { database }: Parts,
+  { account, month, by, opening, totals }: ChargebackRequest & Awaited<ReturnType<typeof readSums>>,
+): Promise<Chargeback> {
   const sums = new Map<string, Omit<ChargebackLine, "name">>();
   if (by === "project") {
     const projects = (await listProjects(database, account)).filter(

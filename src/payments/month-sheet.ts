@@ -7,7 +7,7 @@ import { GatewayError } from "../errors.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { CreditTotal } from "../ledger/records.ts";
 import { platform } from "../platform.ts";
-import { type Chargeback, type ChargebackKind, type ChargebackLine, readChargeback } from "./chargeback.ts";
+import { type ChargebackLine, readProjectsAndKeys } from "./chargeback.ts";
 import { type Move, readMoves } from "./month-moves.ts";
 
 export interface SheetParts {
@@ -81,32 +81,25 @@ export async function readMonthSheet(
   throw new GatewayError("conflict", { message: "The wallet changes too fast: ask again in a moment." });
 }
 
-interface Sums {
-  readonly byProject: Chargeback;
-  readonly byKey: Chargeback;
+interface Sums extends Awaited<ReturnType<typeof readProjectsAndKeys>> {
   readonly credits: readonly CreditTotal[];
   readonly moves: readonly Move[];
 }
 
 async function readSums(parts: SheetParts, account: SheetRequest["account"], month: Month): Promise<Sums> {
-  const split = (by: ChargebackKind) => readChargeback(parts, { account, month, by });
   const { fromMs, toMs } = month;
-  const [byProject, byKey, credits, moves] = await Promise.all([
-    split("project"),
-    split("key"),
+  const [charges, credits, moves] = await Promise.all([
+    readProjectsAndKeys(parts, { account, month }),
     parts.ledger.creditTotals({ walletId: account.id, fromMs, toMs }),
     readMoves(parts, account.id, month),
   ]);
-  return { byProject, byKey, credits, moves };
+  return { ...charges, credits, moves };
 }
 
 /** Whether all sums are of the same transfers. */
-function agree({ byProject, byKey, credits, moves }: Sums): boolean {
-  const { total } = byProject;
+function agree({ byProject: { total }, credits, moves }: Sums): boolean {
   const taken = moves.reduce((sum, { kind, line }) => (kind === "return" ? sum : sum + line.amount), 0n);
   return (
-    Bun.deepEquals(total, byKey.total) &&
-    byProject.opening === byKey.opening &&
     sumOf(credits, ({ granted }) => granted) === total.toppedUp &&
     sumOf(credits, ({ expired }) => expired) === total.expired &&
     taken === total.other

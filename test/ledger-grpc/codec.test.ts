@@ -472,6 +472,7 @@ describe("a message survives encoding and decoding:", () => {
         toMs: maybe(ID_TIME),
         by: fc.constantFrom(...SCOPE_KINDS),
         tagKey: maybe(TEXT),
+        splitsKeys: fc.boolean(),
       }),
       (query) => encodeTransferTotalsQuery("wallet", query),
       decodeTransferTotalsQuery,
@@ -489,6 +490,7 @@ describe("a message survives encoding and decoding:", () => {
       fc.record({
         kind: fc.constantFrom<TransferKindName>("top_up", "correction", "settlement", "charge"),
         scopeId: maybe(TEXT),
+        keyId: maybe(TEXT),
         isDropped: fc.boolean(),
         amount: NANOS,
         transfers: COUNT,

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { Scope } from "../../src/domain/scope.ts";
 import type { DecliningLimit } from "../../src/ledger/ledger.ts";
 import type { SpendLimit } from "../../src/ledger/records.ts";
+import { connectLedger } from "../../src/ledger-grpc/client/client.ts";
 import { InvalidField } from "../../src/ledger-grpc/codec/fields.ts";
 import { decodeSpendLimit, encodeSpendLimit } from "../../src/ledger-grpc/codec/limits.ts";
 import {
@@ -19,9 +20,9 @@ import {
 import { decodeDecliningLimit, encodeScopes } from "../../src/ledger-grpc/codec/scopes.ts";
 import { decodeError, encodeError } from "../../src/ledger-grpc/codec/status.ts";
 import { messageType } from "../../src/ledger-grpc/service.ts";
-import { holdOf } from "../ledger/samples.ts";
-
+import { errorCodeOf, holdOf } from "../ledger/samples.ts";
 import { roundTrip } from "./round-trip.ts";
+import { serve, stubLedger, TOKEN } from "./served.ts";
 
 const PROJECT = { kind: "project", id: "p1" } as const;
 /** The number of a kind that a newer version may have. */
@@ -153,6 +154,16 @@ describe("a message of an older version", () => {
     expect(decodeSpendLimit(ofKey)).toEqual({ ...LIMIT, keyId: "k1" });
     expect(decodeSpendLimit(roundTrip("SpendLimit", { ...wire, keyId: "" })).keyId).toBe("");
   });
+});
+
+test("an older ledger, which sums up by no key, gives no sums by key", async () => {
+  const total = { kind: "settlement", scopeId: "p1", isDropped: false, amount: -1n, transfers: 1 } as const;
+  await using served = await serve({ ledger: stubLedger({ transferTotals: async () => [total] }) });
+  const ledger = connectLedger({ address: served.server.address, tokens: () => [TOKEN] });
+  expect(await ledger.transferTotals("w", { by: "project" })).toHaveLength(1);
+  const read = ledger.transferTotals("w", { by: "project", splitsKeys: true });
+  expect(await errorCodeOf(read)).toBe("unavailable");
+  await ledger.close();
 });
 
 describe("a limit of a scope and a template", () => {

@@ -139,7 +139,11 @@ function createJournalReads(readRows: RemoteCalls["readRows"]): JournalReads {
     },
     async transferTotals(walletId, query) {
       const request = encodeTransferTotalsQuery(walletId, query);
-      return (await readRows(ledgerService.SumTransfersByScope, request)).totals.map(decodeTransferTotal);
+      const { totals } = await readRows(ledgerService.SumTransfersByScope, request);
+      // An older ledger sums up by no key, which would show charges of no key.
+      const isOlder = query.splitsKeys && totals.some(({ scopeId, keyId }) => scopeId && !keyId);
+      if (isOlder) throw new LedgerError("unavailable");
+      return totals.map(decodeTransferTotal);
     },
   };
 }

@@ -6,7 +6,7 @@ import { decodeBound, encodeBound } from "./receipts.ts";
 
 export function encodeTransferTotalsQuery(
   walletId: string,
-  { fromMs, toMs, by, tagKey }: TransferTotalsQuery,
+  { fromMs, toMs, by, tagKey, splitsKeys }: TransferTotalsQuery,
 ): Proto.SumTransfersByScopeRequest {
   return sparse<Proto.SumTransfersByScopeRequest>({
     walletId: encodeText(walletId),
@@ -14,6 +14,7 @@ export function encodeTransferTotalsQuery(
     endTime: encodeBound(toMs),
     by: scopeKinds.encode(by),
     tagKey: tagKey === undefined ? undefined : encodeText(tagKey),
+    splitsKeys,
   });
 }
 
@@ -25,6 +26,7 @@ export function decodeTransferTotalsQuery(
     toMs: decodeBound(wire.endTime, "end_time"),
     by: scopeKinds.decode(wire.by, "by", "invalid_query"),
     tagKey: wire.tagKey,
+    splitsKeys: wire.splitsKeys,
   };
 }
 
@@ -32,6 +34,7 @@ export function encodeTransferTotal(total: TransferTotal): Proto.TransferTotal {
   return sparse<Proto.TransferTotal>({
     kind: transferKinds.encode(total.kind),
     scopeId: total.scopeId,
+    keyId: total.keyId,
     isDropped: total.isDropped,
     amountNanos: encodeNanos(total.amount),
     transfers: encodeCount(total.transfers),
@@ -42,6 +45,7 @@ export function decodeTransferTotal(wire: Proto.TransferTotal__Output): Transfer
   return {
     kind: transferKinds.decode(wire.kind, "total.kind"),
     scopeId: wire.scopeId,
+    keyId: wire.keyId,
     isDropped: wire.isDropped,
     amount: decodeNanos(wire.amountNanos),
     transfers: decodeNumber(wire.transfers),

@@ -75,8 +75,10 @@ async function sumPiece(
 ): Promise<readonly Row[]> {
   const { transferOrder: order } = dialect;
   const values = createValues(dialect);
+  // No id has a line feed.
+  const key = query.splitsKeys ? " || '\n' || holds.key_id" : "";
   // By a subquery for each transfer, so that its receipt is found by the primary key, whatever the planner expects.
-  const scope = `(SELECT coalesce(${scopeColumn(query, values, dialect)}, '') FROM holds
+  const scope = `(SELECT coalesce(${scopeColumn(query, values, dialect)}, '')${key} FROM holds
     WHERE holds.wallet_id = transfers.wallet_id AND holds.hold_id = transfers.hold_id)`;
   const conditions = [
     `wallet_id = ${values.add(walletId)}`,
@@ -106,18 +108,19 @@ function isDimension(by: ScopeKind): by is Exclude<ScopeKind, "key"> {
 function readTotal(row: Row): TransferTotal {
   const isCredit = Number(row.is_credit) === 1;
   const sum = BigInt(String(row.high)) * PART + BigInt(String(row.low));
-  const scope = typeof row.scope === "string" ? row.scope : undefined;
+  const [scopeId, keyId] = typeof row.scope === "string" ? row.scope.split("\n") : [];
   return {
     kind: kindOf(row.kind, isCredit),
-    scopeId: scope || undefined,
-    isDropped: scope === undefined && Number(row.has_hold) === 1,
+    scopeId: scopeId || undefined,
+    keyId,
+    isDropped: scopeId === undefined && Number(row.has_hold) === 1,
     amount: isCredit ? sum : -sum,
     transfers: Number(row.count),
   };
 }
 
 function add(totals: Map<string, TransferTotal>, more: TransferTotal): void {
-  const place = JSON.stringify([more.kind, more.isDropped, more.scopeId ?? null]);
+  const place = JSON.stringify([more.kind, more.isDropped, more.scopeId ?? null, more.keyId]);
   const known = totals.get(place);
   if (!known) totals.set(place, more);
   else {

@@ -71,6 +71,24 @@ export function describeTransferTotals(env: LedgerEnv): void {
       expect((await totals({ by: "tag", tagKey: "tea" })).join()).not.toContain("blue");
     });
 
+    test("are by project and key at once, each transfer in one of them", async () => {
+      await spend();
+      const sums = await env.ledger.transferTotals(env.walletId, { by: "project", splitsKeys: true });
+      const printed = sums.map(({ kind, scopeId = "-", keyId = "-", amount }) =>
+        [kind, scopeId, keyId, amount].join(" "),
+      );
+      expect(printed.toSorted()).toEqual([
+        "charge p1 k1 -1",
+        "correction - - -4",
+        "expiry_capture p1 k1 -2",
+        "late_settlement p1 k1 -4",
+        "refund p1 k1 3",
+        "settlement p1 k1 -7",
+        `settlement ${env.walletId} k2 -5`,
+        "top_up - - 100",
+      ]);
+    });
+
     test("are of the range of the transfers' own time", async () => {
       await env.hold("a", 10n, { scopes: [P1] });
       env.clock.nowMs = NOON_MS + HOUR_MS;

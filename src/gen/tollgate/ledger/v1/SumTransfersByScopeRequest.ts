@@ -9,6 +9,7 @@ export interface SumTransfersByScopeRequest {
   'endTime'?: (_google_protobuf_Timestamp | null);
   'by'?: (_tollgate_ledger_v1_ScopeKind);
   'tagKey'?: (string);
+  'splitsKeys'?: (boolean);
   '_tagKey'?: "tagKey";
 }
 
@@ -18,5 +19,6 @@ export interface SumTransfersByScopeRequest__Output {
   'endTime': (_google_protobuf_Timestamp__Output | null);
   'by': (_tollgate_ledger_v1_ScopeKind__Output);
   'tagKey'?: (string);
+  'splitsKeys': (boolean);
   '_tagKey'?: "tagKey";
 }

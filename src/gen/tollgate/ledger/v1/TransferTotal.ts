@@ -9,7 +9,9 @@ export interface TransferTotal {
   'isDropped'?: (boolean);
   'amountNanos'?: (number | string | Long);
   'transfers'?: (number | string | Long);
+  'keyId'?: (string);
   '_scopeId'?: "scopeId";
+  '_keyId'?: "keyId";
 }
 
 export interface TransferTotal__Output {
@@ -18,5 +20,7 @@ export interface TransferTotal__Output {
   'isDropped': (boolean);
   'amountNanos': (Long);
   'transfers': (Long);
+  'keyId'?: (string);
   '_scopeId'?: "scopeId";
+  '_keyId'?: "keyId";
 }
