@@ -1,6 +1,6 @@
 /** The most files and lines of each room of folders. A raise says why, in its commit. */
 export const BOUNDS: Readonly<Record<string, { readonly files: number; readonly lines: number }>> = {
-  cli: { files: 63, lines: 7090 },
+  cli: { files: 64, lines: 7150 },
   app: { files: 22, lines: 2560 },
   setup: { files: 6, lines: 950 },
   config: { files: 41, lines: 5060 },

@@ -12,7 +12,8 @@ import { type ConvertedConfig, convertLitellmConfig } from "./litellm-config.ts"
 import { convertOpenrouter, type OpenrouterOptions } from "./openrouter.ts";
 import { convertPortkey } from "./portkey.ts";
 import { placeholderOf } from "./providers.ts";
-import { type Row, readText } from "./table.ts";
+import type { Row } from "./table.ts";
+import { readText } from "./text-file.ts";
 import { compareUsage, printComparison, readUsage, type UsedModel } from "./usage-money.ts";
 
 export interface ConfigImportOptions extends OpenrouterOptions {

@@ -33,7 +33,7 @@ export async function importKeys(
 ): Promise<CommandResult> {
   const { account: accountName, owner, allOwners = false, without = [], dryRun = false } = options;
   const account = await requireAccount(storage.database, accountName);
-  const read = [...readTable(path)].map((row) => readKey(READERS[format], row, Date.now()));
+  const read = Array.from(readTable(path), (row) => readKey(READERS[format], row, Date.now()));
   const keys = owner === undefined ? read : read.filter((key) => ownerOf(key) === owner);
   if (owner === undefined && !allOwners) requireOneOwner(keys);
   const imported: string[] = [];

@@ -1,38 +1,24 @@
-import { readFileSync } from "node:fs";
 import type { ForeignKey } from "../../accounts/keys/keys.ts";
 import { cleanName } from "../../domain/name-characters.ts";
 import { CommandError } from "../command.ts";
+import { readQuotedLines, readStart, readText } from "./text-file.ts";
 
 /** One row of an exported table, by column. */
 export type Row = Readonly<Record<string, unknown>>;
 
-/** Reads an exported table: JSON, as a list of objects or an object with one such list, or CSV with a head. */
+/**
+ * Reads an exported table: JSON, as a list of objects or an object with one such list, or CSV with a head. The rows of
+ * CSV are read one by one, so that a file may be larger than the memory.
+ */
 export function readTable(path: string): Iterable<Row> {
-  const text = readText(path);
-  const rows = /^\s*[[{]/.test(text) ? readJson(text) : readCsv(text, path);
-  if (!rows) throw new CommandError(`${path} is no table: expected JSON objects in a list, or CSV.`);
+  const start = readStart(path);
+  const rows = /^\s*[[{]/.test(start) ? readJson(readText(path)) : readCsv(start, path);
+  if (!rows) throw noTable(path);
   return rows;
 }
 
-/** Reads a file as text: UTF-8, or UTF-16 with its mark. Throws CommandError without its content. */
-export function readText(path: string): string {
-  const bytes = readBytes(path);
-  const [first, second] = bytes;
-  const encoding =
-    first === 0xff && second === 0xfe ? "utf-16le" : first === 0xfe && second === 0xff ? "utf-16be" : "utf-8";
-  try {
-    return new TextDecoder(encoding, { fatal: true }).decode(bytes);
-  } catch {
-    throw new CommandError(`${path} is no text in UTF-8 or UTF-16.`);
-  }
-}
-
-function readBytes(path: string): Uint8Array {
-  try {
-    return readFileSync(path);
-  } catch {
-    throw new CommandError(`${path} cannot be read.`);
-  }
+export function noTable(path: string): CommandError {
+  return new CommandError(`${path} is no table: expected JSON objects in a list, or CSV.`);
 }
 
 function readJson(text: string): readonly Row[] | undefined {
@@ -53,9 +39,9 @@ function parseJson(text: string): readonly unknown[] | Row | undefined {
   }
 }
 
-function readCsv(text: string, path: string): Iterable<Row> | undefined {
-  const separator = findSeparator(text);
-  const lines = splitCsv(text, separator, path);
+function readCsv(start: string, path: string): Iterable<Row> | undefined {
+  const separator = findSeparator(start);
+  const lines = splitCsv(path, separator);
   const first = lines.next();
   const head = first.done ? [] : first.value.map((name) => name.trim());
   const repeated = head.find((name, index) => name !== "" && head.indexOf(name) < index);
@@ -64,8 +50,8 @@ function readCsv(text: string, path: string): Iterable<Row> | undefined {
   return head.length < 2 ? undefined : readCsvRows(head, lines, { separator, path });
 }
 
-function findSeparator(text: string): string {
-  const [head = ""] = text.slice(0, 65_536).split(/[\r\n]/, 1);
+function findSeparator(start: string): string {
+  const [head = ""] = start.split(/[\r\n]/, 1);
   const counts = [",", ";", "\t"].map((each) => [each, head.split(each).length] as const);
   return counts.reduce((most, each) => (each[1] > most[1] ? each : most))[0];
 }
@@ -93,32 +79,26 @@ function* readCsvRows(
   }
 }
 
-/** Splits a text into the cells of its lines. @see https://www.rfc-editor.org/rfc/rfc4180 */
-function* splitCsv(text: string, separator: string, path: string): Generator<string[]> {
-  const cell = new RegExp(`(?:"([^"]*(?:""[^"]*)*)"|([^"${separator}\\r\\n]*))(${separator}|\\r?\\n|$)`, "y");
-  for (let at = 0; at < text.length; at = cell.lastIndex) {
-    const found = text.indexOf("\n", at);
-    const end = found < 0 ? text.length : found;
-    const line = text.slice(at, text[end - 1] === "\r" ? end - 1 : end);
-    cell.lastIndex = line.includes('"') ? at : end + 1;
-    yield line.includes('"') ? readQuoted(text, { cell, separator, path }) : line.split(separator);
+/** Splits a text into the cells of its rows. @see https://www.rfc-editor.org/rfc/rfc4180 */
+function* splitCsv(path: string, separator: string): Generator<readonly string[]> {
+  const cell = new RegExp(`(?:"([^"]*(?:""[^"]*)*)"|([^"${separator}\\r\\n]*))(${separator}|$)`, "y");
+  for (const line of readQuotedLines(path)) {
+    const row = line.endsWith("\r") ? line.slice(0, -1) : line;
+    const cells = row.includes('"') ? readQuoted(row, cell) : row.split(separator);
+    if (!cells) throw new CommandError(`${path} has a quotation mark that does not end a cell.`);
+    yield cells;
   }
 }
 
-interface QuotedLine {
-  /** Matches a cell at its `lastIndex`, which is left behind the line. */
-  readonly cell: RegExp;
-  readonly separator: string;
-  readonly path: string;
-}
-
-function readQuoted(text: string, { cell, separator, path }: QuotedLine): string[] {
+/** Reads cells that `cell` matches. Returns `undefined` for a quotation mark that does not end one. */
+function readQuoted(row: string, cell: RegExp): readonly string[] | undefined {
   const cells: string[] = [];
+  cell.lastIndex = 0;
   for (;;) {
-    const [all, quoted, plain = "", end] = cell.exec(text) ?? [];
-    if (all === undefined) throw new CommandError(`${path} has a quotation mark that does not end a cell.`);
+    const [all, quoted, plain = "", end] = cell.exec(row) ?? [];
+    if (all === undefined) return undefined;
     cells.push(quoted === undefined ? plain : quoted.replaceAll('""', '"'));
-    if (end !== separator) return cells;
+    if (end === "") return cells;
   }
 }
 

@@ -3,7 +3,8 @@ import { readPrice } from "../../catalog/prices.ts";
 import { picosToNanos, printUsd } from "../../domain/money.ts";
 import { CommandError } from "../command.ts";
 import { printTable } from "../printing.ts";
-import { numberOf, objectOf, type Row, readTable, readText, textOf } from "./table.ts";
+import { noTable, numberOf, objectOf, type Row, readTable, textOf } from "./table.ts";
+import { readLines } from "./text-file.ts";
 
 /** What one model was used for, and what it cost there. */
 export interface UsedModel {
@@ -48,15 +49,23 @@ export function readUsage(path: string): readonly UsedModel[] {
   return [...byModel.values()].sort((one, other) => (one.oldPicos < other.oldPicos ? 1 : -1));
 }
 
-/** A log of JSON lines is no JSON text as a whole. */
+/** A log of JSON lines is no JSON text as a whole. Its first line alone is an object. */
 function readRows(path: string): Iterable<Row> {
-  const text = readText(path);
-  if (!text.trimStart().startsWith("{")) return readTable(path);
-  const rows = text
-    .split("\n")
-    .filter((line) => line.trim() !== "")
-    .map(objectOf);
-  return rows.every((row) => row !== undefined) && !rows[0]?.data ? rows : readTable(path);
+  for (const line of readLines(path)) {
+    if (line.trim() === "") continue;
+    const first = objectOf(line);
+    return first && !first.data ? readLog(path) : readTable(path);
+  }
+  throw noTable(path);
+}
+
+function* readLog(path: string): Generator<Row> {
+  for (const line of readLines(path)) {
+    if (line.trim() === "") continue;
+    const row = objectOf(line);
+    if (!row) throw noTable(path);
+    yield row;
+  }
 }
 
 /** Reads one row of usage. Throws CommandError for a cost or a count that is no number: without it a sum is too low. */
