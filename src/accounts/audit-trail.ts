@@ -222,4 +222,6 @@ export interface SessionState {
   readonly mustSetUpFactor?: boolean | undefined;
   /** The identity at a provider that opened the session. Rights that its groups gave count in such sessions alone. */
   readonly identityId?: string | undefined;
+  /** The issuer of that identity. */
+  readonly issuer?: string | undefined;
 }

@@ -42,6 +42,7 @@ const Provider = Mapping({
   session_hours: Type.Optional(Count(1, 336)),
   rights_days: Type.Optional(Count(1, 366)),
   confirm_by: Type.Optional(OneOf("auth_time", "select_account")),
+  rp_initiated_logout: Type.Optional(Flag),
 });
 
 /** The shape of `console.sign_in`. */
@@ -79,6 +80,7 @@ function readProvider(id: string, entry: ProviderEntry): SignInProvider {
     sessionMs: (entry.session_hours ?? SESSION_HOURS) * HOUR_MS,
     rightsMs: entry.rights_days === undefined ? undefined : entry.rights_days * DAY_MS,
     confirmBy: entry.confirm_by ?? "auth_time",
+    rpInitiatedLogout: entry.rp_initiated_logout ?? false,
   };
 }
 

@@ -33,6 +33,8 @@ export interface SignInProvider {
   readonly rightsMs: number | undefined;
   /** What counts as a new proof of the person: a time that the provider states, or any repeated sign-in. */
   readonly confirmBy: "auth_time" | "select_account";
+  /** Whether a sign-out here leads on to that at the provider. */
+  readonly rpInitiatedLogout: boolean;
 }
 
 /** The rules of the sign-in. */

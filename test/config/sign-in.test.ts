@@ -23,6 +23,7 @@ test("a provider has defaults: three scopes, twelve hours, and a stated time as 
         sessionMs: 12 * 3_600_000,
         rightsMs: undefined,
         confirmBy: "auth_time",
+        rpInitiatedLogout: false,
       },
     ],
     requiresProvider: false,
@@ -34,6 +35,11 @@ test("a provider has defaults: three scopes, twelve hours, and a stated time as 
 test("rights of groups last so many days without a sign-in", () => {
   const { signIn } = loadYaml(signInOf(`${ENTRY}, rights_days: 30`));
   expect(signIn?.providers[0]?.rightsMs).toBe(30 * 86_400_000);
+});
+
+test("a sign-out leads on to that of a provider where its entry says so", () => {
+  const { signIn } = loadYaml(signInOf(`${ENTRY}, rp_initiated_logout: true`));
+  expect(signIn?.providers[0]?.rpInitiatedLogout).toBe(true);
 });
 
 test("the scope openid is always asked for", () => {

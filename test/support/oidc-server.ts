@@ -16,7 +16,10 @@ export interface OidcServer {
   readonly issuer: string;
   /** Who signs in from now on; `undefined` to refuse. */
   subject: Subject | undefined;
-  /** Goes to an address as a browser that keeps the provider's cookies; returns where the gateway's address begins. */
+  /**
+   * Goes to an address as a browser that keeps the provider's cookies, and says yes to a sign-out. Returns where the
+   * gateway's address begins.
+   */
   visit(address: string): Promise<string>;
   stop(): Promise<void>;
 }
@@ -38,6 +41,7 @@ export async function startOidcServer(redirectUris: readonly string[]): Promise<
         client_id: CLIENT_ID,
         client_secret: CLIENT_SECRET,
         redirect_uris: [...redirectUris],
+        post_logout_redirect_uris: redirectUris.map((uri) => new URL("/console/sign-in", uri).href),
         grant_types: ["authorization_code"],
         response_types: ["code"],
       },
@@ -83,15 +87,21 @@ export async function startOidcServer(redirectUris: readonly string[]): Promise<
     },
     async visit(address) {
       let at = address;
+      let form: URLSearchParams | undefined;
       for (let hop = 0; hop < 10 && at.startsWith(issuer); hop += 1) {
         const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join("; ");
-        const answer = await fetch(at, { redirect: "manual", headers: { cookie } });
+        const sent = form ? { method: "POST", body: form } : {};
+        const answer = await fetch(at, { redirect: "manual", headers: { cookie }, ...sent });
         for (const set of answer.headers.getSetCookie()) {
           const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(set) ?? [];
           cookies.set(name, value);
         }
-        const next = answer.headers.get("location");
-        if (!next) throw new Error(`The provider answered ${answer.status}: ${await answer.text()}`);
+        const text = await answer.text();
+        // The page of the sign-out asks the person.
+        const [, action, xsrf = ""] = /action="([^"]+)"[\s\S]*name="xsrf" value="([^"]+)"/.exec(text) ?? [];
+        form = action === undefined ? undefined : new URLSearchParams({ xsrf, logout: "yes" });
+        const next = answer.headers.get("location") ?? action;
+        if (!next) throw new Error(`The provider answered ${answer.status}: ${text}`);
         at = new URL(next, at).href;
       }
       return at;

@@ -1,8 +1,8 @@
 // The story of a sign-in at a provider: begun in a browser, answered by the provider, finished in the same browser.
 import { safePath } from "../../domain/console-path.ts";
-import type { SignInProvider, SignInRules } from "../../domain/sign-in-rules.ts";
+import { isSameIssuer, type SignInProvider, type SignInRules } from "../../domain/sign-in-rules.ts";
 import { GatewayError } from "../../errors.ts";
-import type { Actor } from "../audit-trail.ts";
+import type { Actor, SessionState } from "../audit-trail.ts";
 import { confirmSession } from "../people/sessions.ts";
 import type { Visitor } from "../people/sign-in.ts";
 import { trustedSessionOf } from "../people/throttle.ts";
@@ -62,6 +62,20 @@ export async function beginAtProvider(
     const location = await parts.providers.addressOf(provider, bonds, purpose === "confirm").catch(refuse);
     return { location, cookie };
   });
+}
+
+/**
+ * Returns the address at which a browser signs out at the provider that opened its session, and comes back from;
+ * `undefined` where the file does not ask for it, or the provider has no such address.
+ */
+export async function signOutAddress(
+  { providers, rules, publicUrl }: ProviderSignInParts,
+  { issuer }: Pick<SessionState, "issuer">,
+): Promise<string | undefined> {
+  const provider = rules().providers.find(
+    (each) => each.rpInitiatedLogout && isSameIssuer(each.issuer, issuer),
+  );
+  return provider && providers.signOutAddressOf(provider, `${publicUrl()}/console/sign-in`);
 }
 
 function refuse(fault: unknown): never {

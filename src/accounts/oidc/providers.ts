@@ -34,6 +34,8 @@ export interface Providers {
   addressOf(provider: SignInProvider, bonds: Bonds, isFresh: boolean): Promise<string>;
   /** Redeems the code of an answer, and returns the checked claims. */
   redeem(provider: SignInProvider, bonds: Bonds, answer: Answer): Promise<Claims>;
+  /** Returns the address at which the person signs out there; `undefined` where the provider has none. */
+  signOutAddressOf(provider: SignInProvider, returnTo: string): Promise<string | undefined>;
 }
 
 interface Answer {
@@ -86,6 +88,8 @@ export function createProviders(now: () => number): Providers {
           throw fault;
         },
       ),
+    signOutAddressOf: (provider, returnTo) =>
+      counted(provider, async () => printSignOutAddress(await discover(provider), returnTo)),
   };
 }
 
@@ -138,6 +142,23 @@ async function printAddress(
   });
   // The browser goes there: an address of another kind would run in the console.
   if (!/^https?:$/.test(address.protocol)) throw new Error("The provider's page is at no web address");
+  return address.href;
+}
+
+/** @see https://openid.net/specs/openid-connect-rpinitiated-1_0.html#RPLogout */
+async function printSignOutAddress(
+  configuration: Configuration,
+  returnTo: string,
+): Promise<string | undefined> {
+  const { issuer, authorization_endpoint: page, end_session_endpoint: end } = configuration.serverMetadata();
+  if (end === undefined) return undefined;
+  const client = await load();
+  const address = client.buildEndSessionUrl(configuration, { post_logout_redirect_uri: returnTo });
+  // The browser goes there: an issuer ends sessions at its own address, or where people sign in.
+  const isOwn = [issuer, page].some((each) => each && new URL(each).origin === address.origin);
+  if (!isOwn || address.protocol !== new URL(issuer).protocol) {
+    throw new Error("The provider's sign-out is at a strange address");
+  }
   return address.href;
 }
 

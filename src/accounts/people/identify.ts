@@ -86,7 +86,7 @@ async function identifyKey(
 
 /** The actor of a session. */
 function actorOf(session: Session, address: string | undefined, nowMs: number): Actor {
-  const { person, acting, confirmedAtMs, identityId } = session;
+  const { person, acting, confirmedAtMs, identityId, issuer } = session;
   const { mustChangePassword, operatorIdentityId } = person;
   // The operator's right by groups counts in sessions of their provider alone.
   const isOperator = person.isOperator && (!operatorIdentityId || operatorIdentityId === identityId);
@@ -98,7 +98,7 @@ function actorOf(session: Session, address: string | undefined, nowMs: number): 
     role: undefined,
     // A former operator does not act any more.
     acting: isOperator && acting && isActing(acting, nowMs) ? acting : undefined,
-    session: { id: session.id, mustChangePassword, confirmedAtMs, identityId },
+    session: { id: session.id, mustChangePassword, confirmedAtMs, identityId, issuer },
     address,
   };
 }

@@ -30,9 +30,10 @@ export function useSignOut() {
   const navigate = useNavigate();
   return useMutation({
     mutationFn: () => call(() => api["sign-out"].post({})),
-    onSettled: async () => {
+    onSettled: async (ended) => {
       forgetViews();
       forgetDrafts();
+      if (ended?.location) return location.assign(ended.location);
       await navigate({ to: "/sign-in" });
       queryClient.clear();
     },

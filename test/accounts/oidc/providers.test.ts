@@ -32,6 +32,7 @@ function providerOf(more: Partial<SignInProvider> = {}): SignInProvider {
     sessionMs: 1,
     rightsMs: undefined,
     confirmBy: "auth_time",
+    rpInitiatedLogout: false,
     ...more,
   };
 }
@@ -105,6 +106,37 @@ test("a discovery that names no web page sends no browser anywhere", async () =>
   });
   await expect(createProviders(Date.now).addressOf(providerOf(), BONDS, false)).rejects.toThrow();
 });
+
+test.each<[string, string | undefined, string | undefined]>([
+  ["none", undefined, undefined],
+  [
+    "its own",
+    "/end?a=b",
+    "/end?a=b&post_logout_redirect_uri=http%3A%2F%2Fconsole.test%2F&client_id=tollgate",
+  ],
+  ["that of another host", "http://127.0.0.1:1/end", "rejected"],
+  ["that of another host behind a name", "http://127.0.0.1:1@evil.example/end", "rejected"],
+  ["one with another protocol", "https:", "rejected"],
+  ["a script", "javascript:alert(1)//", "rejected"],
+  ["no address", "end", "rejected"],
+])(
+  "a provider whose sign-out is at %s leads the browser to its own address or nowhere",
+  async (_, end, leads) => {
+    const own = (path: string) => (path.startsWith("/") ? liar.issuer + path : path);
+    const lied = end === "https:" ? liar.issuer.replace("http:", end) : end && own(end);
+    const metadata = {
+      issuer: liar.issuer,
+      authorization_endpoint: own("/page"),
+      end_session_endpoint: lied,
+    };
+    liar.lie({
+      answer: (path) => (path.includes("openid-configuration") ? Response.json(metadata) : undefined),
+    });
+    const address = createProviders(Date.now).signOutAddressOf(providerOf(), "http://console.test/");
+    if (leads === "rejected") await expect(address).rejects.toThrow();
+    else expect(await address).toBe(leads && own(leads));
+  },
+);
 
 test("clocks may differ by a minute", async () => {
   expect(await redeem(claim({ iat: nowS() + 40, exp: nowS() + 340, nbf: nowS() + 40 }))).toBeDefined();

@@ -24,6 +24,7 @@ const MAIN: SignInProvider = {
   sessionMs: 12 * HOUR_MS,
   rightsMs: 30 * DAY_MS,
   confirmBy: "auth_time",
+  rpInitiatedLogout: false,
 };
 
 describe.each(DIALECTS)("rights of groups without a sign-in, on %s,", (dialect) => {

@@ -40,6 +40,7 @@ describe.each(DIALECTS)("the sign-in at a provider on %s", (dialect) => {
     sessionMs: 12 * HOUR_MS,
     rightsMs: undefined,
     confirmBy: "auth_time",
+    rpInitiatedLogout: false,
     ...more,
   });
   const setRules = (more: Partial<SignInProvider> = {}, rest: Partial<SignInRules> = {}) => {
@@ -412,6 +413,31 @@ describe.each(DIALECTS)("the sign-in at a provider on %s", (dialect) => {
     const createdAt = new Date(Date.now() + 48 * HOUR_MS);
     await db.update(tables.sessions).set({ createdAt });
     expect(await status()).toBe(401);
+  });
+
+  test("a sign-out leads on to that of the provider where the file says so, in sessions of the provider alone", async () => {
+    rules.signUp = "open";
+    const signOut = async (browser: ConsoleBrowser) => {
+      const { json } = await browser.call("POST", "/sign-out");
+      expect((await browser.call("GET", "/me")).status).toBe(401);
+      return json.location;
+    };
+    const [browser, subject] = [open(), newSubject()];
+    await signIn(browser, subject);
+    expect(await signOut(browser)).toBeNull();
+    setRules({ rpInitiatedLogout: true });
+    await signIn(browser, subject);
+    const location = await signOut(browser);
+    const { origin, searchParams } = new URL(location);
+    expect([origin, Object.fromEntries(searchParams)]).toEqual([
+      server.issuer,
+      { client_id: CLIENT_ID, post_logout_redirect_uri: `${publicUrl}/console/sign-in` },
+    ]);
+    expect(await server.visit(location)).toBe(`${publicUrl}/console/sign-in`);
+    const email = `${Bun.randomUUIDv7()}@example.com`;
+    await browser.call("POST", "/sign-up", { name: "Bob", email, password: PASSWORD });
+    expect(await signOut(browser)).toBeNull();
+    setRules();
   });
 
   test("a step that needs a fresh proof asks the provider for one, of the same person", async () => {

@@ -1,7 +1,12 @@
 import { type Context, Elysia, t } from "elysia";
 import type { Actor } from "../../../accounts/audit-trail.ts";
 import { removeFlowCookie } from "../../../accounts/oidc/flows.ts";
-import { beginAtProvider, type Finished, finishAtProvider } from "../../../accounts/oidc/provider-sign-in.ts";
+import {
+  beginAtProvider,
+  type Finished,
+  finishAtProvider,
+  signOutAddress,
+} from "../../../accounts/oidc/provider-sign-in.ts";
 import { endSession } from "../../../accounts/people/sessions.ts";
 import { targetOf } from "../../identity.ts";
 import type { PartsOf } from "../console-parts.ts";
@@ -113,6 +118,19 @@ function ownProvidersRoutes(parts: Parts) {
 }
 
 const NEXT = { link: "/profile", confirm: "/confirmed" } as const;
+
+/** Returns where a browser signs out at its provider too. A fault there does not hold up a sign-out here. */
+export async function leaveProvider(
+  { providerSignIns, log }: Pick<Parts, "providerSignIns" | "log">,
+  actor: Actor | undefined,
+): Promise<string | undefined> {
+  try {
+    return actor?.session && (await signOutAddress(providerSignIns, actor.session));
+  } catch (fault) {
+    log.warn({ reason: reasonOf(fault) }, "sign-out at provider failed");
+    return undefined;
+  }
+}
 
 /** A browser has one session: the earlier one would stay valid without its cookie. */
 async function endEarlier(

@@ -18,6 +18,7 @@ import type { PartsOf } from "../console-parts.ts";
 import { createGuard } from "../guard.ts";
 import { visitorOf } from "../request-context.ts";
 import { nothing } from "../shapes.ts";
+import { leaveProvider } from "./providers.ts";
 import {
   codeField,
   emailField,
@@ -29,7 +30,7 @@ import {
   tokenField,
 } from "./shapes.ts";
 
-type Parts = PartsOf<"settings" | "credentials" | "signIns" | "signUps">;
+type Parts = PartsOf<"settings" | "credentials" | "signIns" | "signUps" | "providerSignIns" | "log">;
 
 /** Routes for everybody: what the console offers, sign-in and sign-up, and the links of mails. */
 export function signInRoutes(parts: Parts) {
@@ -88,9 +89,13 @@ function sessionRoutes(parts: Parts) {
       async ({ set, actor }) => {
         await endOwnSession(parts, actor);
         set.headers["set-cookie"] = printCookie("", cookieFormOf(parts.settings.publicUrl), 0);
-        return {};
+        return { location: (await leaveProvider(parts, actor)) ?? null };
       },
-      { summary: "End the session", isPublic: true, response: nothing },
+      {
+        summary: "End the session, and name where the browser ends it at the provider",
+        isPublic: true,
+        response: t.Object({ location: t.Nullable(t.String()) }),
+      },
     );
 }
 
