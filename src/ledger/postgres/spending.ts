@@ -78,6 +78,9 @@ function mostTakenBy({ kind, request }: Command): Nanos | undefined {
     case "charge":
       // An invalid amount is declined, and takes nothing.
       return isAmount(request.amount) ? request.amount : 0n;
+    case "top_up":
+      // A correction takes money off.
+      return isAmount(-request.amount) ? -request.amount : 0n;
     case "expire":
     case "set_spend_limit":
       // An expiry captures the accrued amount, and a new limit changes the headroom.

@@ -20,6 +20,13 @@ export function describeCorrections(env: LedgerEnv): void {
       expect(await env.balances()).toEqual({ posted: -15n, held: 0n, available: -15n });
     });
 
+    test("leaves a hold that is decided together with it what a due hold had reserved", async () => {
+      await env.hold("due", 30n, { ttlMs: 10 });
+      env.clock.nowMs += 10;
+      const [, held] = await Promise.all([env.topUp("c1", -50n), env.hold("h1", 45n)]);
+      expect(held).toMatchObject({ granted: 45n, balances: { posted: 50n, held: 45n } });
+    });
+
     test("is booked once, and its id is that of no top-up", async () => {
       const both = await Promise.all([env.topUp("c1", -5n), env.topUp("c1", -5n)]);
       expect(both.map(({ replayed }) => replayed)).toEqual([false, true]);
