@@ -50,9 +50,7 @@ export async function forgetEndUser(parts: ForgetParts, forgetting: Forgetting):
   if (isBound) return transact(database, (tx) => renameAll(tx, parts, forgetting));
   // Committed before the receipts are listed: one that is booked later is booked under the pseudonym.
   await transact(database, (tx) => remember(tx, parts, forgetting));
-  const forgotten = await eachPage(parts, forgetting, (holdIds) =>
-    transact(database, (tx) => renameReceipts(tx, forgetting, holdIds)),
-  );
+  const forgotten = await eachPage(parts, forgetting, (ids) => forgetReceipts(database, forgetting, ids));
   await transact(database, async (tx) => {
     await lockWallet(tx, forgetting.walletId);
     await renameDropped(tx, forgetting);
@@ -104,13 +102,16 @@ async function remember(
   await rememberForgotten(tx, forgetting, now());
 }
 
-/** Replaces the name of an end user on one receipt that has ended, as {@link forgetEndUser} does on all of them. */
-export async function forgetReceipt(
+/** Replaces the name of an end user on some receipts that have ended, as {@link forgetEndUser} does on all of them. */
+export function forgetReceipts(
   database: Database,
   forgetting: Forgetting,
-  holdId: string,
+  holdIds: readonly string[],
 ): Promise<void> {
-  await transact(database, (tx) => renameReceipts(tx, forgetting, [holdId]));
+  return transact(database, async (tx) => {
+    await renameReceipts(tx, forgetting, holdIds);
+    await tx.all(RAISE_VERSION);
+  });
 }
 
 /** Whether a limit, in force or deleted, binds the end user by name. */
@@ -186,6 +187,10 @@ async function renameReceipts(
   await removeEmpty(tx, forgetting);
 }
 
+/** What has summed up the old name writes no more: a step of the roll-ups, or a drop of receipts. */
+const RAISE_VERSION = `UPDATE usage_cursor SET version = version + 1, totals_version = totals_version + 1,
+  scopes_version = scopes_version + 1`;
+
 /** Writers of a wallet lock its row first, and gateways that know the wallet read it again when its row changes. */
 async function lockWallet({ isPostgres, all }: Transaction, walletId: string): Promise<void> {
   if (isPostgres) await all("UPDATE wallets SET state = state WHERE wallet_id = $1", walletId);
@@ -200,14 +205,13 @@ const SUMMED = ["ok", ...MEASURE_COLUMNS];
 
 /**
  * Gives the scope days of an end user to a pseudonym, and adds them to those that it has. A day that has others may
- * count some receipts of the pseudonym among them. A step of the job that has summed up the old name writes no more.
+ * count some receipts of the pseudonym among them.
  */
 async function renameScopeDays(
   { all }: Transaction,
   { walletId, endUser, pseudonym }: Forgetting,
 ): Promise<void> {
-  await all(`UPDATE usage_cursor SET version = version + 1, totals_version = totals_version + 1,
-    scopes_version = scopes_version + 1`);
+  await all(RAISE_VERSION);
   const days = await all("SELECT DISTINCT start_ms FROM usage_days WHERE wallet_id = $1", walletId);
   if (days.length === 0) return;
   // By day, because the table is sorted by wallet and day first. SQLite numbers placeholders as they appear.

@@ -42,8 +42,8 @@ async function endLost<Request extends ReleaseRequest, Result>(
   for (const [endUser, pseudonym] of await findForgotten(database, request)) {
     const forgetting = { walletId: request.walletId, endUser, pseudonym };
     // Loaded at its first use, which is rare.
-    const { forgetReceipt } = await import("./end-users.ts");
-    await orUnavailable(forgetReceipt(database, forgetting, request.holdId));
+    const { forgetReceipts } = await import("./end-users.ts");
+    await orUnavailable(forgetReceipts(database, forgetting, [request.holdId]));
   }
   return result;
 }

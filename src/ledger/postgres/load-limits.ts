@@ -77,11 +77,7 @@ export function createLimitStatements({ client }: Connection): LimitStatements {
       return rows.map((row) => ({ walletId: row.wallet_id, limit: readSpendLimit(row) }));
     },
     async counters(keys) {
-      const wanted = keys.map(({ walletId, counterId, periodStartMs }) => [
-        walletId,
-        counterId,
-        periodStartMs,
-      ]);
+      const wanted = keys.map((key) => [key.walletId, key.counterId, key.periodStartMs]);
       return (await runForRows<CounterKeyRow>(COUNTERS, wanted)).map(counterOfWallet);
     },
   };

@@ -1,15 +1,18 @@
 import { expect, test } from "bun:test";
 import { statSync } from "node:fs";
 import { join } from "node:path";
+import { connectDatabase } from "../../../src/db/database.ts";
 import { openPostgres } from "../../../src/db/postgres/database.ts";
 import { ensurePartitions } from "../../../src/db/postgres/partitions.ts";
 import { allowShrinking, compactFile } from "../../../src/db/sqlite/compact.ts";
 import { openDatabase } from "../../../src/db/sqlite/database.ts";
-import { auditSqlite } from "../../../src/ledger/audit/audit.ts";
+import { auditPostgres, auditSqlite } from "../../../src/ledger/audit/audit.ts";
+import { forgetEndUser } from "../../../src/ledger/end-users.ts";
 import { createPostgresLedger } from "../../../src/ledger/postgres/ledger.ts";
 import { createPostgresRetentionStore } from "../../../src/ledger/postgres/retention-store.ts";
 import { createSqliteLedger } from "../../../src/ledger/sqlite/ledger.ts";
 import { createTestDatabase } from "../../support/test-database.ts";
+import { until } from "../../support/until.ts";
 import { errorCodeOf, FACTS, holdOf, NOON_MS, openLedger, temporaryFolder, WALLET } from "../samples.ts";
 import { DAY_MS, fillLedger, LATER_MS, OLD, openOnSqlite, retainAll } from "./env.ts";
 
@@ -123,6 +126,50 @@ test("in PostgreSQL a long read postpones a drop, and requests go on meanwhile",
   });
   expect(unit && (await store.drop(unit))).toEqual({ receipts: 1, state: "dropped" });
   await reader.close();
+  await store.close();
+  await ledger.close();
+  await database.close();
+  await drop();
+}, 120_000);
+
+test("in PostgreSQL a month is not dropped with the name of an end user who is forgotten meanwhile", async () => {
+  const { url, drop } = await createTestDatabase();
+  const database = await connectDatabase({ dialect: "postgres", url });
+  if (database.dialect !== "postgres") throw new Error("opened the wrong dialect");
+  const { postgres } = database;
+  await ensurePartitions(postgres.client, NOON_MS);
+  const clock = { nowMs: NOON_MS };
+  const ledger = createPostgresLedger({ database: postgres, now: () => clock.nowMs });
+  await ledger.createWallet(walletId);
+  await ledger.topUp({ walletId, topUpId: "funds", amount: 100n });
+  const users = { walletId, limitId: "users", keyId: undefined, each: "end_user", period: "total" } as const;
+  await ledger.setSpendLimit({ ...users, amount: 50n });
+  const scopes = [{ kind: "end_user", id: "ann" }] as const;
+  await ledger.charge({ ...CHARGE, chargeId: "c1", scopes });
+  clock.nowMs = LATER_MS;
+  while (await ledger.rollUp());
+  const store = createPostgresRetentionStore(postgres, () => clock.nowMs);
+  const unit = await store.unitOf(NOON_MS, LATER_MS);
+  const reader = await postgres.client.reserve();
+  await reader.unsafe("BEGIN; LOCK TABLE ONLY holds IN ACCESS SHARE MODE").simple();
+  const dropped = unit && store.drop(unit);
+  const waiting = "SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'holds'::regclass";
+  await until(async () => (await postgres.client.unsafe(waiting)).length > 0);
+  const receipts: typeof ledger.receipts = async (filter, page) => {
+    if (page.token !== undefined) {
+      // Once the receipt is renamed, and before what was dropped is.
+      await reader.unsafe("COMMIT");
+      await dropped;
+      return { items: [], nextToken: undefined, searchedToMs: undefined };
+    }
+    return { ...(await ledger.receipts(filter, page)), nextToken: "next" };
+  };
+  const forgetting = { walletId, endUser: "ann", pseudonym: "deleted-1" };
+  await forgetEndUser({ database, ledger: { receipts } }, forgetting);
+  expect(await dropped).toEqual({ receipts: 0, state: "changed" });
+  expect(unit && (await store.drop(unit))).toEqual({ receipts: 1, state: "dropped" });
+  expect((await auditPostgres(postgres, LATER_MS)).findings).toEqual([]);
+  reader.release();
   await store.close();
   await ledger.close();
   await database.close();
