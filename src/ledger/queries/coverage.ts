@@ -1,5 +1,4 @@
 import { DAY_MS, HOUR_MS, ID_TIME_MAX, startOf } from "../../domain/id-time.ts";
-import type { RollUpState } from "../usage-records.ts";
 import { createValues, type Dialect, type Query, type Row, type RunQuery } from "./query.ts";
 
 /** Unix milliseconds, from `fromMs` to before `toMs`. */
@@ -84,16 +83,46 @@ export function readSnapshotRows(rows: readonly Row[]): RollUpSnapshot {
   };
 }
 
-/** Whether the roll-ups were in the same state when they were summed as when the coverage was chosen. */
-export function isSameSnapshot(
-  row: Row | undefined,
-  { version, staleCount, receiptsFromMs }: RollUpSnapshot,
-): boolean {
-  return (
-    Number(row?.version) === version &&
-    Number(row?.stale_count) === staleCount &&
-    Number(row?.receipts_from_ms ?? 0) === receiptsFromMs
-  );
+/** How often a sum is tried: at first with the roll-ups of a moment, then with those that last while others change. */
+export const TRIES_MAX = 10;
+const TRIES_OF_MOMENT = 5;
+
+/** What one try of a sum takes from roll-ups. */
+interface TakenRollUps {
+  readonly hours: RollUpSnapshot;
+  /** For sums by scope, which take whole days. */
+  readonly days: RollUpSnapshot;
+  /** Whether they, and the receipts beside them, were still there when a row of the sum was read. */
+  areThere(row: Row | undefined): boolean;
+}
+
+/** Never the receipts alone: some of them may have been dropped. */
+export function rollUpsOfTry(snapshot: RollUpSnapshot, tries: number): TakenRollUps {
+  const { version, staleCount, receiptsFromMs } = snapshot;
+  if (tries <= TRIES_OF_MOMENT) {
+    const areThere = (row: Row | undefined) =>
+      Number(row?.version) === version &&
+      Number(row?.stale_count) === staleCount &&
+      Number(row?.receipts_from_ms ?? 0) === receiptsFromMs;
+    return { hours: snapshot, days: snapshot, areThere };
+  }
+  const endMs = lastingEndOf(snapshot);
+  const daysEndMs = Math.max(ceilOf(receiptsFromMs, DAY_MS), startOf(endMs, DAY_MS));
+  const areThere = (row: Row | undefined) => Number(row?.receipts_from_ms ?? 0) <= Math.min(endMs, daysEndMs);
+  return { hours: lastingPart(snapshot, endMs), days: lastingPart(snapshot, daysEndMs), areThere };
+}
+
+/** Until when roll-ups stay as they are: those of receipts that were dropped, and that may be next. */
+function lastingEndOf({ receiptsFromMs, hours, scopes, staleHours }: RollUpSnapshot): number {
+  const staleMs = staleHours.find((startMs) => startMs >= receiptsFromMs) ?? hours.toMs;
+  // Retention may drop a week more during a sum.
+  const endMs = Math.min(receiptsFromMs + 7 * DAY_MS, hours.toMs, scopes.toMs, staleMs);
+  return Math.max(receiptsFromMs, endMs);
+}
+
+function lastingPart({ hours, days, ...others }: RollUpSnapshot, toMs: number): RollUpSnapshot {
+  const part = { fromMs: 0, toMs };
+  return { ...others, hours: intersect(hours, part), days: intersect(days, part), staleHours: [] };
 }
 
 export function readCursor(row: Row | undefined): RollUpCursor {
@@ -217,19 +246,4 @@ export function joinStarts(starts: readonly number[], lengthMs: number, gapMs: n
 
 export function ceilOf(atMs: number, lengthMs: number): number {
   return Math.ceil(atMs / lengthMs) * lengthMs;
-}
-
-/** Reads which hours are summed up. */
-export function createRollUpsRead(run: RunQuery) {
-  return async (): Promise<RollUpState> => {
-    const sql = "SELECT usage_cursor.*, (SELECT count(*) FROM usage_stale) AS stale FROM usage_cursor";
-    const [row] = await run({ sql, values: [] });
-    const { hours } = readCursor(row);
-    return {
-      closedFromMs: hours.fromMs,
-      closedToMs: hours.toMs,
-      staleHours: Number(row?.stale ?? 0),
-      isBackfilling: hours.fromMs > 0,
-    };
-  };
 }

@@ -5,15 +5,15 @@ import type { SeenSpend, SetLimitCommand } from "../core/command.ts";
 import { countedPeriodOf } from "../core/wallet.ts";
 import type { SpendLimit } from "../records.ts";
 import {
-  coverByReceipts,
   coverRange,
   intersect,
   isEmpty,
-  isSameSnapshot,
   rangeOf,
   readSnapshotRows,
+  rollUpsOfTry,
   snapshotQuery,
   type TimeRange,
+  TRIES_MAX,
 } from "./coverage.ts";
 import { type SpentScope, spentScopeOf, sumsOf, transfersSince } from "./period-sums.ts";
 import { createValues, type Dialect, type Query, type Row } from "./query.ts";
@@ -23,9 +23,6 @@ import { PART } from "./usage-columns.ts";
 
 /** Reads in steps: each query is run by the store, which passes its rows back. */
 type SteppedRead<Result> = Generator<Query, Result, readonly Row[]>;
-
-/** How often a sum is repeated because the roll-ups changed meanwhile, before it reads receipts only. */
-const TRIES_MAX = 5;
 
 /** The most receipts that are read while the wallet is locked: some 20 ms, in which SQLite serves nothing else. */
 const LOCKED_RECEIPTS_MAX = 5_000;
@@ -68,7 +65,10 @@ interface Period {
   readonly receiptsMax: number | undefined;
 }
 
-/** From roll-ups where they are current, as usage does. `undefined` for more receipts beside them than `receiptsMax`. */
+/**
+ * From roll-ups where they are current, as usage does. `undefined` for more receipts beside them than `receiptsMax`,
+ * and while the roll-ups change too fast.
+ */
 function* sumPeriod(
   dialect: Dialect,
   limit: SpendLimit,
@@ -79,18 +79,16 @@ function* sumPeriod(
   const scope = spentScopeOf(limit);
   for (let tries = 1; tries <= TRIES_MAX; tries++) {
     const snapshot = readSnapshotRows(yield snapshotQuery(dialect, { walletId, range }));
-    const otherDays = scope ? yield* readOtherDays(dialect, scope, intersect(range, snapshot.scopes)) : [];
-    const keys = coverRange(range, snapshot, true);
-    const scopes = coverScopes(range, snapshot, otherDays);
+    const { hours, days, areThere } = rollUpsOfTry(snapshot, tries);
+    const otherDays = scope ? yield* readOtherDays(dialect, scope, intersect(range, days.scopes)) : [];
+    const keys = coverRange(range, hours, true);
+    const scopes = coverScopes(range, days, otherDays);
     const { receipts } = scope ? scopes : keys;
     if (yield* hasMore(dialect, walletId, receipts, receiptsMax)) return undefined;
     const rows = yield sumsOf(dialect, limit, { keys, scopes });
-    if (isSameSnapshot(rows[0], snapshot)) return seenIn(rows[0], fromMs);
+    if (areThere(rows[0])) return seenIn(rows[0], fromMs);
   }
-  if (yield* hasMore(dialect, walletId, [range], receiptsMax)) return undefined;
-  const receipts = { keys: coverByReceipts(range), scopes: { receipts: [range], days: [], mixedDays: [] } };
-  const rows = yield sumsOf(dialect, limit, receipts);
-  return seenIn(rows[0], fromMs);
+  return undefined;
 }
 
 /** Whether ranges have more receipts than a number. SQLite also reads those of other wallets on the way. */

@@ -1,5 +1,6 @@
 import type { LedgerReads } from "../records.ts";
-import { createRollUpsRead } from "./coverage.ts";
+import type { RollUpState } from "../usage-records.ts";
+import { readCursor } from "./coverage.ts";
 import { createCreditList, createCreditTotalsRead } from "./credits.ts";
 import { createFullLimitsRead } from "./full-limits.ts";
 import { createJournalTotalsRead } from "./journal-sums.ts";
@@ -42,5 +43,20 @@ export function createLedgerReads(database: LedgerDatabase, now: () => number): 
     creditTotals: createCreditTotalsRead(runLong, dialect),
     usage: createUsageRead(runLong, dialect, now),
     rollUps: createRollUpsRead(runShort),
+  };
+}
+
+/** Reads which hours are summed up. */
+function createRollUpsRead(run: RunQuery) {
+  return async (): Promise<RollUpState> => {
+    const sql = "SELECT usage_cursor.*, (SELECT count(*) FROM usage_stale) AS stale FROM usage_cursor";
+    const [row] = await run({ sql, values: [] });
+    const { hours } = readCursor(row);
+    return {
+      closedFromMs: hours.fromMs,
+      closedToMs: hours.toMs,
+      staleHours: Number(row?.stale ?? 0),
+      isBackfilling: hours.fromMs > 0,
+    };
   };
 }

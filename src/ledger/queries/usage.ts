@@ -8,11 +8,12 @@ import {
   coverRange,
   intersect,
   isEmpty,
-  isSameSnapshot,
   type RollUpSnapshot,
   rangeOf,
   readSnapshot,
+  rollUpsOfTry,
   type TimeRange,
+  TRIES_MAX,
 } from "./coverage.ts";
 import { createValues, type Dialect, isStorable, type Row, type RunQuery } from "./query.ts";
 import { conditionsOf } from "./receipts.ts";
@@ -39,8 +40,6 @@ import {
 /** Longer ranges are reported in UTC days. */
 const HOURS_RANGE_MAX_MS = 31 * DAY_MS;
 const OFFSET_MAX = 14;
-/** How often a sum is repeated because the roll-ups changed meanwhile, before it reads receipts only. */
-const TRIES_MAX = 5;
 
 /** The dimensions, and the conditions of a filter, that roll-ups lack. */
 const RECEIPT_DIMENSIONS: readonly UsageDimension[] = ["surface", "source", ...SCOPE_DIMENSIONS];
@@ -82,17 +81,22 @@ async function sumCovered(run: RunQuery, dialect: Dialect, plan: UsagePlan): Pro
     const sql = sumStatement(query, partsIn(options), options);
     return run({ sql, values: values.all });
   };
-  for (let tries = 1; (scopes || isInRollUps(query)) && tries <= TRIES_MAX; tries++) {
+  if (!scopes && !isInRollUps(query))
+    return withoutEmpty(await sum((options) => partsOfCoverage(query, coverByReceipts(range), options)));
+  for (let tries = 1; tries <= TRIES_MAX; tries++) {
     const snapshot = await readSnapshot(run, dialect, { walletId, range });
-    const otherDays = scopes ? await readOtherDays(run, dialect, { query, scopes, snapshot, range }) : [];
+    const { hours, days, areThere } = rollUpsOfTry(snapshot, tries);
+    const otherDays = scopes
+      ? await readOtherDays(run, dialect, { query, scopes, snapshot: days, range })
+      : [];
     const rows = await sum((options) =>
       scopes
-        ? partsOfScopes(query, scopes, coverScopes(range, snapshot, otherDays), options)
-        : partsOfCoverage(query, coverRange(range, snapshot, takesDays), options),
+        ? partsOfScopes(query, scopes, coverScopes(range, days, otherDays), options)
+        : partsOfCoverage(query, coverRange(range, hours, takesDays), options),
     );
-    if (isSameSnapshot(rows[0], snapshot)) return withoutEmpty(rows);
+    if (areThere(rows[0])) return withoutEmpty(rows);
   }
-  return withoutEmpty(await sum((options) => partsOfCoverage(query, coverByReceipts(range), options)));
+  throw new LedgerError("unavailable");
 }
 
 interface OtherDays {

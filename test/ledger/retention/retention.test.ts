@@ -244,3 +244,37 @@ test("retention in PostgreSQL drops receipts of the default partition by hours",
   expect(await retainAll(env.ledger, 1)).toEqual({ receipts: 0, stopped: undefined });
   await env.close();
 });
+
+test.each([
+  ["months", false],
+  ["hours", true],
+] as const)(
+  "retention of %s in PostgreSQL leaves sums whole, also while the roll-ups change between all reads",
+  async (_, isDefault) => {
+    const env = await openOnPostgres(isDefault);
+    await fillLedger(env);
+    const usage = () => env.ledger.usage({ walletId, groupBy: ["key"] });
+    const before = await usage();
+    await retainAll(env.ledger, 30);
+    await changeAtEachRead(env);
+    expect(await usage()).toEqual(before);
+    const own = { walletId, keyId: undefined, period: "total", amount: 90n } as const;
+    await env.ledger.setSpendLimit({ ...own, limitId: "key", keyId: "k1" });
+    const scope = { kind: "project", id: walletId } as const;
+    await env.ledger.setSpendLimit({ ...own, limitId: "project", scope });
+    const limits = await env.ledger.spendLimits(walletId);
+    const used = Object.fromEntries(limits.map((limit) => [limit.limitId, limit.used]));
+    expect(used).toMatchObject({ total: 18n, key: 18n, project: 18n });
+    await env.close();
+  },
+);
+
+/** Lets each statement find another version of the roll-ups, as if their job wrote without a pause. */
+async function changeAtEachRead({ run }: RetainedLedger): Promise<void> {
+  await run("ALTER TABLE usage_cursor RENAME TO written_cursor");
+  await run("CREATE SEQUENCE changes");
+  // In the order of the table, whose statements are prepared.
+  await run(`CREATE VIEW usage_cursor AS SELECT id, change AS version, hours_from_ms, hours_to_ms, days_from_ms,
+      days_to_ms, totals_from_ms, change AS totals_version, scopes_from_ms, scopes_to_ms, change AS scopes_version
+    FROM written_cursor CROSS JOIN (SELECT nextval('changes') AS change OFFSET 0) AS c`);
+}
