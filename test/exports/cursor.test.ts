@@ -1,14 +1,17 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { openExportConnection } from "../../src/ledger/exports/connection.ts";
 import {
   forgetCursor,
   joinMoves,
   keepReceiptsFrom,
   moveCursor,
+  openCursor,
   readExportBacklogs,
 } from "../../src/ledger/exports/cursor.ts";
 import { readPage } from "../../src/ledger/exports/page.ts";
 import { FACTS, holdIdOf } from "../ledger/samples.ts";
 import { createDraw } from "../support/seeded-random.ts";
+import { until } from "../support/until.ts";
 import { DIALECTS, type ExportEnv, openExportEnv, type ParsedLine, parse } from "./export-env.ts";
 
 describe.each(DIALECTS)("exports of a ledger in %s", (dialect) => {
@@ -345,4 +348,36 @@ test("a batch that commits late is exported after batches that began later", asy
     await late.close();
     await env.close();
   }
+});
+
+test("in PostgreSQL an export that is opened while the last one is forgotten has its uncharged ends", async () => {
+  const env = await openExportEnv("postgres");
+  const { connection } = env;
+  const { id: walletId } = await env.newAccount("acme");
+  await env.ledger.topUp({ walletId, topUpId: "funds", amount: 10n });
+  await env.open("old");
+  const [isOpened, mayCommit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const slow: typeof connection = {
+    ...connection,
+    transact: (work) =>
+      connection.transact(async (run) => {
+        const result = await work(run);
+        isOpened.resolve();
+        await mayCommit.promise;
+        return result;
+      }),
+  };
+  const opened = openCursor(slow, { name: "new", start: "now", nowMs: env.clock.nowMs });
+  await isOpened.promise;
+  const forgotten = forgetCursor(connection, "old");
+  // Both connections are busy.
+  const further = openExportConnection(env.database);
+  const waits = "SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'usage_fence'::regclass";
+  await until(async () => (await further.run({ sql: waits, values: [] })).length > 0);
+  await further.close();
+  mayCommit.resolve();
+  expect([await opened, await forgotten]).toEqual([true, true]);
+  const released = await env.spend(walletId, undefined);
+  expect(await env.takeAll("new")).toMatchObject([{ id: `${walletId}/receipt/${released}/uncharged` }]);
+  await env.close();
 });

@@ -136,6 +136,8 @@ function upsert({ placeholder, elements, item }: ExportConnection["dialect"]): s
  */
 export async function forgetCursor({ dialect, transact }: ExportConnection, name: string): Promise<boolean> {
   const isDone = await transact(async (run) => {
+    // Waits for an export that is being opened, which is counted below.
+    await run({ sql: "UPDATE usage_fence SET records_ends = records_ends", values: [] });
     const gone = await run({
       sql: `DELETE FROM exports WHERE name = ${dialect.placeholder(1)} RETURNING 1`,
       values: [name],
