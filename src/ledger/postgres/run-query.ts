@@ -51,9 +51,10 @@ export function createClock(run: RunQuery, now: (() => number) | undefined): () 
   };
 }
 
+/** Another process may have read a later clock. Only after the clock was set back, an end is further away than that. */
 const LEASE = `INSERT INTO leases AS l (job, holder, expires_at_ms) VALUES ($1, $2, $3) ON CONFLICT (job) DO UPDATE
   SET holder = excluded.holder, expires_at_ms = excluded.expires_at_ms
-  WHERE l.holder = excluded.holder OR l.expires_at_ms <= $4 OR l.expires_at_ms > $3 RETURNING 1`;
+  WHERE l.holder = excluded.holder OR l.expires_at_ms <= $4 OR l.expires_at_ms > 2 * $3 - $4 RETURNING 1`;
 
 /** Takes or renews the lease of a job for some milliseconds. Resolves with `false` while another process has it. */
 export function createJobLease(
@@ -63,8 +64,7 @@ export function createJobLease(
   const holder = crypto.randomUUID();
   return async (leaseMs) => {
     const nowMs = await now();
-    const taken = await run({ sql: LEASE, values: [job, holder, nowMs + leaseMs, nowMs] });
-    return taken.length > 0;
+    return (await run({ sql: LEASE, values: [job, holder, nowMs + leaseMs, nowMs] })).length > 0;
   };
 }
 

@@ -62,7 +62,7 @@ export function createJobLease({
     if (uptimeMs - renewedAtMs < leaseMs * RENEWED_AFTER) return true;
     const nowMs = now();
     const isTaken = await transact(
-      () => take.run(job, holder, nowMs + leaseMs, nowMs, nowMs + leaseMs).changes > 0,
+      () => take.run(job, holder, nowMs + leaseMs, nowMs, nowMs + 2 * leaseMs).changes > 0,
     );
     renewedAtMs = isTaken ? uptimeMs : Number.NEGATIVE_INFINITY;
     return isTaken;

@@ -265,6 +265,17 @@ function describeRollUps(name: string, open: OpenLedger): void {
       expect(BigInt(String(sums?.high)) * 1_000_000_000n + BigInt(String(sums?.low))).toBe(-2_999_989_007n);
       expect(await env.audit()).toEqual([]);
     });
+
+    test("a job that read the clock before another took the lease waits, and goes on when the clock was set back", async () => {
+      const { clock } = env;
+      const [one, other] = [env.openRollUps(), env.openRollUps()];
+      clock.nowMs += 1_000 * HOUR_MS;
+      expect(await one.takeLease(MINUTE_MS)).toBe(true);
+      clock.nowMs -= 1;
+      expect(await other.takeLease(MINUTE_MS)).toBe(false);
+      clock.nowMs -= HOUR_MS;
+      expect(await other.takeLease(MINUTE_MS)).toBe(true);
+    });
   });
 }
 
