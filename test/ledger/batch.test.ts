@@ -143,18 +143,21 @@ describe("the batch loop", () => {
     await open.ledger.createWallet("other");
     const client = connect(open.database.path, 0);
     const store = counting(createSqliteStore({ client, now: () => NOON_MS, sync: async () => undefined }));
+    const [begun, locked] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const slow: Store = {
       ...store,
       async transact(walletIds, batch) {
-        await Bun.sleep(10);
+        begun.resolve();
+        await locked.promise;
         await store.transact(walletIds, batch);
       },
     };
     const batcher = createBatcher(slow);
     const first = batcher.submit("hold", holdOf(1n));
-    await Bun.sleep(5);
+    await begun.promise;
     const second = batcher.submit("hold", holdOf(1n, { holdId: holdIdOf("h2") }));
     const elsewhere = batcher.submit("hold", holdOf(0n, { walletId: "other" }));
+    locked.resolve();
     await Promise.all([first, second, elsewhere]);
     expect(store.sizes).toEqual([2, 1]);
     client.close();
