@@ -5,6 +5,7 @@ import { gatewayForTests } from "../support/gateway-for-tests.ts";
 import { answer, gate } from "../support/script.ts";
 import { answerWith } from "../support/scripted-answers.ts";
 import { scriptedModel, scriptedRoute, scriptedUpstream } from "../support/test-catalog.ts";
+import { until } from "../support/until.ts";
 
 const gateway = gatewayForTests({
   models: SURFACES.flatMap(({ model, name }) => {
@@ -40,6 +41,17 @@ const seenModels = () => gateway.upstream.seen.map(({ model }) => model);
 
 const countOpenings = () => gateway.log.text().split('"circuit opened"').length;
 
+/** Sends requests until one is answered by the second upstream alone, as long as the first one fails. */
+async function untilSkipped(surface: Surface): Promise<void> {
+  await until(async () => {
+    const response = await post(gateway, surface);
+    expect(response.status).toBe(200);
+    // On a busy machine the circuit may have permitted a probe meanwhile.
+    const attempts = (await gateway.receiptOf(response)).outcome?.attempts ?? [];
+    return attempts.length === 1 && attempts[0]?.upstream === `second-${surface.name}`;
+  });
+}
+
 /**
  * Sends requests until the upstream model is called again. An open circuit permits a probe after one second.
  */
@@ -57,13 +69,9 @@ describe.each(SURFACES)("on $path", (surface) => {
     const first = `${surface.model}-first`;
     gateway.upstream.on(first, answer({ status: 503, body: "{}" }));
     for (let index = 0; index < 5; index++) expect((await post(gateway, surface)).status).toBe(200);
+    await untilSkipped(surface);
     gateway.upstream.reset();
     gateway.upstream.on(first, answerWith());
-    const response = await post(gateway, surface);
-    expect((await gateway.receiptOf(response)).outcome?.attempts).toMatchObject([
-      { upstream: `second-${surface.name}`, status: 200 },
-    ]);
-    expect(seenModels()).not.toContain(first);
     await untilReached(surface, surface.model, first);
     await post(gateway, surface);
     expect(seenModels().slice(-2)).toEqual([first, first]);
@@ -133,9 +141,7 @@ describe.each(SURFACES)("on $path", (surface) => {
     open();
     // The partial output is counted before a stream ends, which may take longer than the circuit is open.
     while (countOpenings() === openings) await Bun.sleep(1);
-    gateway.upstream.reset();
-    expect((await post(gateway, surface)).status).toBe(200);
-    expect(seenModels()).toEqual([`${surface.model}-second`]);
+    await untilSkipped(surface);
     const billed = (await Promise.all(broken)).filter((text) => text.includes("billed"));
     // One may meet a connection that the upstream has just closed: that is a failure too, and fails over.
     expect(billed.length).toBeWithin(4, 6);

@@ -12,6 +12,7 @@ import {
   type IncomingBodies,
 } from "../../src/http/incoming-bodies.ts";
 import { sendRaw } from "../support/raw-client.ts";
+import { until } from "../support/until.ts";
 
 const BUDGET = 1024 * 1024;
 const ACCOUNT_BUDGET = BUDGET / 2;
@@ -69,10 +70,19 @@ function countAnnounceable(accounts: readonly string[]): number {
 const head = (framing: string, path = "/acme/laptop") =>
   `POST ${path} HTTP/1.1\r\nhost: localhost\r\n${framing}\r\n\r\n`;
 
-/** Expects all of the budget to be free. */
-function expectAllGivenBack(): void {
-  for (const account of ["acme", "other"]) budget.take(account, ACCOUNT_BUDGET);
-  for (const account of ["acme", "other"]) budget.give(account, ACCOUNT_BUDGET);
+/** Waits until all of the budget is free. */
+async function untilAllGivenBack(): Promise<void> {
+  for (const account of ["acme", "other"]) await until(() => isGivenBack(account));
+}
+
+function isGivenBack(account: string): boolean {
+  try {
+    budget.take(account, ACCOUNT_BUDGET);
+  } catch {
+    return false;
+  }
+  budget.give(account, ACCOUNT_BUDGET);
+  return true;
 }
 
 /** Sends a body and returns the answer. */
@@ -98,7 +108,7 @@ describe("a body that does not arrive in time", () => {
   ])("is rejected when it is %s, and its further bytes do not count", async (_name, framing, piece) => {
     const answer = await sendRaw(shortLimit.url.origin, tooSlow(framing, piece));
     expect(answer.body).toBe("body_too_slow");
-    expectAllGivenBack();
+    await untilAllGivenBack();
   });
 });
 
@@ -113,14 +123,14 @@ describe("the budget of bodies in flight", () => {
       expect(await send(`/${account}/phone`, large)).toBe(String(large.length));
     }
     expect(waiting.answers).toEqual([]);
-    expectAllGivenBack();
+    await untilAllGivenBack();
   });
 
   test("rejects what does not fit, with either framing, and is free afterwards", async () => {
     const body = "x".repeat(ACCOUNT_BUDGET + 1);
     for (const sent of [body, new Blob([body]).stream()]) {
       expect(await send("/acme/laptop", sent)).toBe("too_many_body_bytes");
-      expectAllGivenBack();
+      await untilAllGivenBack();
     }
   });
 
@@ -131,7 +141,7 @@ describe("the budget of bodies in flight", () => {
     const whole = "x".repeat(ACCOUNT_BUDGET);
     expect(await send("/other/laptop", whole)).toBe(String(whole.length));
     budget.give("acme", ACCOUNT_BUDGET);
-    expectAllGivenBack();
+    await untilAllGivenBack();
   });
 
   test("gives an account a quarter of the total, and at least the size of one body", () => {
@@ -155,7 +165,7 @@ describe("the budget of bodies in flight", () => {
       // Time for the pieces to be read.
       await Bun.sleep(30);
     }
-    expectAllGivenBack();
+    await untilAllGivenBack();
   });
 });
 
@@ -169,8 +179,7 @@ describe("the announced bytes of bodies in transit", () => {
       expect(countAnnounceable(["other"])).toBe(ACCOUNT_ANNOUNCED);
       expect(await send("/acme/phone", "x".repeat(300_000))).toBe("300000");
     }
-    while (longLimit.pendingRequests > 0) await Bun.sleep(5);
-    expect(countAnnounceable(["acme"])).toBe(ACCOUNT_ANNOUNCED);
+    await until(() => countAnnounceable(["acme"]) === ACCOUNT_ANNOUNCED);
   });
 
   test("are bounded over all accounts", () => {
@@ -181,9 +190,9 @@ describe("the announced bytes of bodies in transit", () => {
   test("are free once a body has arrived, was refused, or came too late", async () => {
     expect(await send("/acme/laptop", "x".repeat(300_000))).toBe("300000");
     expect(await send("/acme/laptop", "x".repeat(ACCOUNT_BUDGET + 1))).toBe("too_many_body_bytes");
-    expect(countAnnounceable(["acme"])).toBe(ACCOUNT_ANNOUNCED);
+    await until(() => countAnnounceable(["acme"]) === ACCOUNT_ANNOUNCED);
     await sendRaw(shortLimit.url.origin, tooSlow("content-length: 1000000", PIECE));
-    while (!shortBodies.budget.tryTake("acme", ACCOUNT_ANNOUNCED)) await Bun.sleep(5);
+    await until(() => shortBodies.budget.tryTake("acme", ACCOUNT_ANNOUNCED));
     shortBodies.budget.give("acme", ACCOUNT_ANNOUNCED);
   });
 });
@@ -236,6 +245,11 @@ describe("bodies that arrive at once", () => {
   });
 });
 
+/** Requests of connections that send no more. */
+let silent = 0;
+/** Waits until the server has no other request: one of before may end after its answer. */
+const untilOthersEnded = () => until(() => longLimit.pendingRequests === silent);
+
 /** Open connections that have sent some bytes. */
 interface Silent extends AsyncDisposable {
   /** Everything received on any of them. */
@@ -244,7 +258,7 @@ interface Silent extends AsyncDisposable {
 
 /** Opens connections to the server with the long limit. Resolves when it has read from all of them. */
 async function openSilent(count: number, bytes: string): Promise<Silent> {
-  const before = longLimit.pendingRequests;
+  await untilOthersEnded();
   const answers: string[] = [];
   const sockets = Array.from({ length: count }, () => {
     const socket = connect({ host: longLimit.url.hostname, port: Number(longLimit.url.port) });
@@ -253,17 +267,19 @@ async function openSilent(count: number, bytes: string): Promise<Silent> {
     socket.write(bytes);
     return socket;
   });
-  while (longLimit.pendingRequests < before + count) await Bun.sleep(5);
+  silent += count;
+  await untilOthersEnded();
   return {
     answers,
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.resetAndDestroy();
-      while (longLimit.pendingRequests > before) await Bun.sleep(5);
+      silent -= count;
+      await untilOthersEnded();
     },
   };
 }
 
 /** Sends a small body until it is accepted. */
 async function untilSent(path: string): Promise<void> {
-  while ((await send(path, "x")) !== "1") await Bun.sleep(5);
+  await until(async () => (await send(path, "x")) === "1");
 }

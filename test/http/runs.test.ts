@@ -7,6 +7,7 @@ import { CHAT, post } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
 import { gatewayForTests } from "../support/gateway-for-tests.ts";
 import { answerWith } from "../support/scripted-answers.ts";
+import { until } from "../support/until.ts";
 
 const gateway = gatewayForTests();
 
@@ -194,17 +195,10 @@ test("the console explains a refusal by the limit that refused, and lists what h
   const { findRefusal } = await import("../../src/refusals/reads.ts");
   const id = declined.headers.get("x-request-id") ?? "";
   const { database } = gateway.tollgate;
-  for (let tries = 0; tries < 100; tries += 1) {
-    const found = await findRefusal(database, id, payer.key.accountId);
-    if (!found) {
-      await Bun.sleep(100);
-      continue;
-    }
-    expect(found.request.spendingLimit).toEqual({
-      limitId: "users",
-      scope: { kind: "end_user", id: "alice" },
-    });
-    return;
-  }
-  throw new Error("The refusal was not written");
+  const find = () => findRefusal(database, id, payer.key.accountId);
+  await until(async () => (await find()) !== undefined);
+  expect((await find())?.request.spendingLimit).toEqual({
+    limitId: "users",
+    scope: { kind: "end_user", id: "alice" },
+  });
 });
