@@ -70,7 +70,9 @@ test("a killed gateway repeats what the receiver may not have, and misses nothin
   };
   const first = await startServedProcess({ folder, environment });
   closers.push(() => first.signal("SIGKILL"));
-  const secret = /sk-tg-[\w-]+/.exec(first.stderr())?.[0] ?? "";
+  const findSecret = () => /sk-tg-[\w-]{43}/.exec(first.stderr())?.[0];
+  await until(() => findSecret() !== undefined);
+  const secret = findSecret() ?? "";
   const paid = [await chat(first, secret), await chat(first, secret)];
   // The receiver has the batch and does not answer.
   await until(() => paid.every((id) => state.lines.join().includes(id)) || state.tries > 0);

@@ -25,6 +25,12 @@ async function stop(served: ServedProcess): Promise<void> {
   expect(await served.exitCode).toBe(0);
 }
 
+/** Returns the notice of a first start. It is printed in one piece, after the port is open. */
+async function noticeOf({ stderr }: ServedProcess): Promise<string> {
+  await until(() => stderr() !== "");
+  return stderr();
+}
+
 function secretIn(text: string): string {
   const secret = /sk-tg-[\w-]{43}/.exec(text)?.[0];
   if (!secret) throw new Error(`There is no key in: ${text}`);
@@ -57,8 +63,9 @@ async function balanceIn(folder: string): Promise<unknown> {
 describe("the first start in an empty folder", () => {
   test("prints a key and a curl line that streams a response of the demo model when pasted", async () => {
     const served = await start(tempFolder());
-    const line = /^.*?(curl .*)$/m.exec(served.stderr())?.[1] ?? "";
-    expect(line).toContain(secretIn(served.stderr()));
+    const notice = await noticeOf(served);
+    const line = /^.*?(curl .*)$/m.exec(notice)?.[1] ?? "";
+    expect(line).toContain(secretIn(notice));
     expect(line).toContain(served.url);
     const pasted = Bun.spawn(["sh", "-c", line], { stdout: "pipe", stderr: "ignore" });
     const received = await new Response(pasted.stdout).text();
@@ -66,12 +73,12 @@ describe("the first start in an empty folder", () => {
     expect(received).toContain("Hello");
     expect(received).toEndWith("data: [DONE]\n\n");
     await stop(served);
-    expect(served.stdout()).not.toContain(secretIn(served.stderr()));
+    expect(served.stdout()).not.toContain(secretIn(notice));
   });
 
   test("prints a one-time password that opens the console once it is changed", async () => {
     const served = await start(tempFolder());
-    const notice = served.stderr();
+    const notice = await noticeOf(served);
     expect(notice).toContain(`console  ${served.url}/console\n`);
     const email = "operator@localhost";
     const signedIn = await callConsole(served.url, "/sign-in", { email, password: passwordIn(notice) });
@@ -113,7 +120,7 @@ describe("the first start where other machines reach the gateway", () => {
   test("makes no key and no operator, and says what is open and how to begin", async () => {
     const folder = tempFolder();
     const served = await start(folder, OPEN);
-    const notice = served.stderr();
+    const notice = await noticeOf(served);
     expect(notice).not.toContain("sk-tg-");
     expect(notice).not.toContain("password");
     expect(notice).toContain(`From this one: ${served.url}\n`);
@@ -139,10 +146,11 @@ describe("the first start where other machines reach the gateway", () => {
 
   test("makes both when TOLLGATE_DEMO says so, with an address that can be used", async () => {
     const served = await start(tempFolder(), { ...OPEN, TOLLGATE_DEMO: "yes" });
-    expect(secretIn(served.stderr())).toHaveLength(49);
-    expect(passwordIn(served.stderr())).not.toBe("");
-    expect(served.stderr()).toContain(`console  ${served.url}/console\n`);
-    expect(served.stderr()).not.toContain("http://0.0.0.0");
+    const notice = await noticeOf(served);
+    expect(secretIn(notice)).toHaveLength(49);
+    expect(passwordIn(notice)).not.toBe("");
+    expect(notice).toContain(`console  ${served.url}/console\n`);
+    expect(notice).not.toContain("http://0.0.0.0");
     expect((await fetch(`${served.url}/console/api/setup`)).status).toBe(200);
   });
 
@@ -161,7 +169,8 @@ describe("a second start", () => {
   test("prints no secret and keeps keys, money and receipts", async () => {
     const folder = tempFolder();
     const first = await start(folder);
-    const headers = { "x-api-key": secretIn(first.stderr()) };
+    const notice = await noticeOf(first);
+    const headers = { "x-api-key": secretIn(notice) };
     const body = JSON.stringify({ model: "demo", messages: [{ role: "user", content: "Hello" }] });
     const answer = await fetch(`${first.url}/v1/chat/completions`, { method: "POST", headers, body });
     expect(answer.status).toBe(200);
@@ -174,7 +183,7 @@ describe("a second start", () => {
     const second = await start(folder);
     expect(second.stderr()).toBe("");
     expect(second.stdout()).not.toContain("sk-tg-");
-    expect(first.stdout()).not.toContain(passwordIn(first.stderr()));
+    expect(first.stdout()).not.toContain(passwordIn(notice));
     expect(await balanceIn(folder)).toEqual(accounts);
     const receipt = await fetch(`${second.url}/v1/receipts/${answer.headers.get("x-request-id")}`, {
       headers,

@@ -73,8 +73,9 @@ describe("a gateway with LEDGER_URL", () => {
     const elsewhere = tempFolder();
     gateway = await startServedProcess({ folder: elsewhere, environment: remote({}, books) });
     const { stderr } = gateway;
-    await until(() => stderr() !== "");
-    const secret = /sk-tg-[\w-]{43}/.exec(stderr())?.[0] ?? "";
+    const findSecret = () => /sk-tg-[\w-]{43}/.exec(stderr())?.[0];
+    await until(() => findSecret() !== undefined);
+    const secret = findSecret() ?? "";
     const answer = await ask(secret);
     expect(answer.status).toBe(200);
     await answer.text();
@@ -91,12 +92,7 @@ describe("a gateway with LEDGER_URL", () => {
     expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200);
     ledger = await serveLedgerProcess({ folder, environment: { LEDGER_LISTEN: ledger.address } });
     opened.push(ledger);
-    let status = 500;
-    for (let waited = 0; waited < 100 && status === 500; waited++) {
-      await Bun.sleep(50);
-      status = (await ask(secret)).status;
-    }
-    expect(status).toBe(200);
+    await until(async () => (await ask(secret)).status === 200);
     gateway.signal("SIGTERM");
     expect(await gateway.exitCode).toBe(0);
     expect(gateway.stdout()).not.toContain(tokenOfLedger(books));
