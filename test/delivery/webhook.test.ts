@@ -56,7 +56,7 @@ describe.each(DIALECTS)("on %s", (dialect) => {
   const raise = (rule: NoticeRule) =>
     raiseTest({ database: storage.database, mails: createMails(storage.database), now: Date.now }, rule);
 
-  function work(database = storage.database, timeoutMs = 2_000) {
+  function work(database = storage.database, timeoutMs = 60_000) {
     const log = createCapturedLog();
     const timing = { pollMs: 10, backoffMs: [10, 20] as const, timeoutMs };
     const worker = startWebhookWorker({ database, log, allowsLoopback: true, ...timing });
