@@ -99,7 +99,7 @@ test("a plain chat request takes part in no more files than its bound", async ()
   const files = await readRequestPath();
   expect(files.length).toBeLessThanOrEqual(PLAIN_CHAT_FILES_MAX);
   expect(files).toContain("gateway/run-request.ts");
-}, 120_000);
+});
 
 test("docs/architecture.md shows the rooms of the table", () => {
   const { text } = readPage("docs/architecture.md");

@@ -94,7 +94,7 @@ test("a dump under load is restored into a new database, which is used only afte
   expect((await run("audit", "--json")).json()).toMatchObject({ ok: true, findings: [], warnings: [] });
   await expectUsable(url, secret, account.id);
   await original.close();
-}, 120_000);
+});
 
 async function expectUsable(url: string, secret: string, walletId: string): Promise<void> {
   const storage = await open(url);
@@ -119,4 +119,4 @@ test("a database that a gateway uses is not taken for a restored one", async () 
   expect(refused).toMatchObject({ exitCode: 1, stdout: "" });
   expect(refused.stderr).toStartWith("A gateway uses this database: it is not a copy at rest.");
   await storage.close();
-}, 120_000);
+});

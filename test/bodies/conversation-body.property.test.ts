@@ -54,7 +54,7 @@ test("a body whose first messages are known is read and printed as one that is p
     expect(kinds.get(`${format} whole`)).toBeGreaterThan(30);
     expect(kinds.get(`${format} refused`)).toBeGreaterThan(4);
   }
-}, 600_000);
+});
 
 /** Returns the bodies of a conversation: two turns of a client, and a mutated one. */
 function turnsOf(

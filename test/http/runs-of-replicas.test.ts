@@ -44,4 +44,4 @@ test("a run of 300 requests over four gateways has one limit, the first one, and
     for (const gateway of gateways) await gateway.stop();
     await drop();
   }
-}, 60_000);
+});

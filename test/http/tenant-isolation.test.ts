@@ -12,7 +12,6 @@ import { scriptedConfig } from "../support/test-catalog.ts";
 
 const MIB = 1024 * 1024;
 const BYTES_IN_FLIGHT = 128 * MIB;
-const WAIT_MS = 120_000;
 
 let upstream: ScriptedUpstream;
 let gateway: ServedProcess;
@@ -87,17 +86,13 @@ describe("one key without money does not block other tenants with", () => {
     ["2,500 small bodies that never begin", () => attack(2_500, 65_536, 0)],
     ["2,500 large bodies that never begin", () => attack(2_500, 30 * MIB, 0)],
     ["small bodies that lack their last byte", () => attack(2_500, 65_536, 65_535)],
-  ])(
-    "%s",
-    async (_name, open) => {
-      await open();
-      const statuses: number[] = [];
-      for (const bytes of [100, 50_000, 100_000, 150_000, 100]) statuses.push(await ask(bytes));
-      expect(statuses).toEqual([200, 200, 200, 200, 200]);
-      for (const socket of sockets) socket.destroy();
-      sockets = [];
-      while ((await ask(100)) !== 200) await Bun.sleep(50);
-    },
-    WAIT_MS,
-  );
+  ])("%s", async (_name, open) => {
+    await open();
+    const statuses: number[] = [];
+    for (const bytes of [100, 50_000, 100_000, 150_000, 100]) statuses.push(await ask(bytes));
+    expect(statuses).toEqual([200, 200, 200, 200, 200]);
+    for (const socket of sockets) socket.destroy();
+    sockets = [];
+    while ((await ask(100)) !== 200) await Bun.sleep(50);
+  });
 });

@@ -24,7 +24,7 @@ const reckoning = new Reckoning();
 let month: Month;
 beforeAll(async () => {
   month = await startMonth(DIALECT);
-}, 240_000);
+});
 afterAll(() => month?.close());
 
 test("each request of a month is admitted, or declined by the limit that the reckoning names", async () => {
@@ -59,7 +59,7 @@ describe.each(ACCOUNTS)("the sums of %s equal the reckoning to the nano", (accou
       const question = { account, kind };
       expectReckoned(question, await places.sumUsage(month.stage.company, question));
     }
-  }, 60_000);
+  });
 
   test("in the statements of console and command line", async () => {
     for (const kind of SPLIT) {
@@ -68,7 +68,7 @@ describe.each(ACCOUNTS)("the sums of %s equal the reckoning to the nano", (accou
       expectReckoned(question, await places.sumStatementFile(month.stage.company, question));
       expectReckoned(question, await places.sumCommand(month.desk, question));
     }
-  }, 60_000);
+  });
 
   test("in the usage, the transfers and the receipts of the gRPC service", async () => {
     const { grpc } = month.stage;
@@ -79,14 +79,14 @@ describe.each(ACCOUNTS)("the sums of %s equal the reckoning to the nano", (accou
       expectReckoned(question, await places.sumTransfers(grpc, idOfAccount(), question));
       expectReckoned(question, sumOfReceipts(kind));
     }
-  }, 120_000);
+  });
 
   test("in the lines of an export", async () => {
     const expected = reckoning.admitted.get(account) ?? 0;
     await until(() => places.countExported(month.exportPath, idOfAccount()) === expected);
     const sumOfLines = places.sumExport(month.exportPath, idOfAccount());
     for (const kind of KINDS) expectReckoned({ account, kind }, sumOfLines(kind));
-  }, 120_000);
+  });
 
   test("in balance and whole statement", async () => {
     const { company, grpc } = month.stage;
@@ -103,7 +103,7 @@ describe.each(ACCOUNTS)("the sums of %s equal the reckoning to the nano", (accou
     expect(nanosOf(rows.at(-1)?.balance_usd ?? "")).toBe(closing);
     const told = await places.ask(month.desk, ["statement", "--month", MONTH.name, "--account", account]);
     expect(nanosOf(told.accounts[0].closing_usd)).toBe(closing);
-  }, 60_000);
+  });
 });
 
 test.each(Object.keys(KEYS) as KeyName[])(
@@ -121,7 +121,7 @@ describe("the console's pages show the reckoning to the nano", () => {
   beforeAll(async () => {
     const { urls, clock, company } = month.stage;
     pages = await openPages(await startChromium(), { url: urls[0] ?? "", nowMs: clock.nowMs, company });
-  }, 120_000);
+  });
   afterAll(async () => {
     expect(await pages.close()).toEqual([]);
   });
@@ -138,20 +138,16 @@ describe("the console's pages show the reckoning to the nano", () => {
     300_000,
   );
 
-  test.each(ACCOUNTS)(
-    "in the statements of %s, and in their files",
-    async (account) => {
-      const page = await pages.open(account, "/wallet?tab=statements");
-      const [row] = await readRows(page, "Statements by month");
-      expect(row).toEqual(["June 2026", FUNDS[account]]);
-      for (const kind of ["project", "member"] as const) {
-        const link = page.locator(`a[href*="month=${MONTH.name}&by=${kind}"]`);
-        const file = readCsv(await download(page, () => link.click()));
-        expectReckoned({ account, kind }, places.sumLines(file.filter((line) => line.charged_usd !== "")));
-      }
-    },
-    120_000,
-  );
+  test.each(ACCOUNTS)("in the statements of %s, and in their files", async (account) => {
+    const page = await pages.open(account, "/wallet?tab=statements");
+    const [row] = await readRows(page, "Statements by month");
+    expect(row).toEqual(["June 2026", FUNDS[account]]);
+    for (const kind of ["project", "member"] as const) {
+      const link = page.locator(`a[href*="month=${MONTH.name}&by=${kind}"]`);
+      const file = readCsv(await download(page, () => link.click()));
+      expectReckoned({ account, kind }, places.sumLines(file.filter((line) => line.charged_usd !== "")));
+    }
+  });
 
   test("on the page of a project, by key and end user", async () => {
     const { company } = month.stage;
@@ -164,7 +160,7 @@ describe("the console's pages show the reckoning to the nano", () => {
     for (const [name, nanos] of dearest.filter(([each]) => each.startsWith("regular-")))
       expect([name, nanos]).toEqual([name, reckoning.spent.get(`south end_user ${name}`) ?? 0n]);
     expect(dearest.length).toBeGreaterThan(12);
-  }, 120_000);
+  });
 });
 
 /** The reckoned sums by the names that a page shows. Those that it sums up as other are taken together. */

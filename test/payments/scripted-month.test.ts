@@ -77,7 +77,7 @@ describe.each(DIALECTS)("a scripted month of two accounts in %s", (dialect) => {
       accounts.map(({ id }) => id),
     );
     await checkMoney(storage, reckoning, accounts);
-  }, 240_000);
+  });
 });
 
 /** Limits at every level: the account, a project, each member, each end user of a project, a tag, a key, the runs. */

@@ -40,7 +40,7 @@ beforeAll(async () => {
   stripe.books.nowMs = storage.now;
   const setup = { location: storage.location, clockPath, stripeUrl: stripe.url };
   gateways = new Gateways(storage, setup, createDraw("deaths", SEED));
-}, 60_000);
+});
 afterAll(async () => {
   await gateways.close();
   await stripe.stop();

@@ -57,7 +57,7 @@ test("a process killed in the middle of a drop leaves a clean audit, and the nex
   expect(holdsLeft()).toBe(0);
   expect((await auditSqlite(database, LATER_MS)).findings).toEqual([]);
   await close();
-}, 120_000);
+});
 
 test("an ended receipt that is being dropped no longer changes, and an open hold beside it does", async () => {
   const env = await openOnSqlite();
@@ -87,7 +87,7 @@ test("space of dropped receipts is returned to the disk, but for a part that new
   expect(statSync(path).size).toBeLessThan(25_000_000);
   expect(bytes).toBe(0);
   await close();
-}, 120_000);
+});
 
 test("a compacted file has equal numbers of rows, and no free space", async () => {
   const { ledger, database, close } = await openLedger(100n);
@@ -130,7 +130,7 @@ test("in PostgreSQL a long read postpones a drop, and requests go on meanwhile",
   await ledger.close();
   await database.close();
   await drop();
-}, 120_000);
+});
 
 test("in PostgreSQL a month is not dropped with the name of an end user who is forgotten meanwhile", async () => {
   const { url, drop } = await createTestDatabase();
@@ -174,4 +174,4 @@ test("in PostgreSQL a month is not dropped with the name of an end user who is f
   await ledger.close();
   await database.close();
   await drop();
-}, 120_000);
+});
