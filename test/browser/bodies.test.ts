@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { findAccessibilityFaults } from "../support/axe.ts";
 import { answerWith } from "../support/scripted-answers.ts";
+import { until } from "../support/until.ts";
 import { untilTitled } from "./world/forms.ts";
 import { furnishRecordings } from "./world/furnish-recordings.ts";
 import { browse, type PageOptions } from "./world/open-page.ts";
@@ -115,7 +116,8 @@ test("the playground sends images and tools, goes on with results, and keeps a d
     await page.waitForFunction(() => JSON.stringify(localStorage).includes("half a thought"));
     await page.reload();
     await page.getByText("System prompt, tools").waitFor();
-    expect(await page.getByLabel("Prompt", { exact: true }).inputValue()).toBe("half a thought");
+    const prompt = page.getByLabel("Prompt", { exact: true });
+    await until(async () => (await prompt.inputValue()) === "half a thought");
     expect(await page.getByLabel("Tools").inputValue()).toContain("look_up");
     await page.locator("summary").filter({ hasText: "Dana Whitfield" }).click();
     await page.getByRole("button", { name: "Sign out" }).click();

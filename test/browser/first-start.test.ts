@@ -90,7 +90,7 @@ async function inviteBy(page: Page): Promise<void> {
   await page.getByLabel("E-mail").fill("second@example.com");
   await page.getByRole("button", { name: "Invite", exact: true }).click();
   await page.getByRole("button", { name: "Copy link" }).click();
-  expect(await page.evaluate(() => navigator.clipboard.readText())).toContain("/console/accept?token=");
+  await copied(page, /\/console\/accept\?token=/);
   await page.getByRole("button", { name: "I have stored it" }).click();
   await page.getByRole("link", { name: "Overview" }).click();
   await page.getByRole("heading", { name: "Others are invited (done)" }).waitFor();
@@ -109,11 +109,20 @@ async function createKey(page: Page, name: string): Promise<string> {
   await page.getByLabel("Name", { exact: true }).fill(name);
   await page.getByRole("dialog").getByRole("button", { name: "Create key" }).click();
   await page.getByRole("button", { name: "Copy secret" }).click();
-  const secret = await page.evaluate(() => navigator.clipboard.readText());
-  expect(secret).toMatch(/^sk-tg-[\w-]{43}$/);
+  const secret = await copied(page, /^sk-tg-[\w-]{43}$/);
   await page.getByRole("button", { name: "I have stored it" }).click();
   await page.getByRole("row", { name: new RegExp(name) }).waitFor();
   return secret;
+}
+
+/** Waits until the clipboard has a text like this, and returns it. */
+async function copied(page: Page, pattern: RegExp): Promise<string> {
+  let text = "";
+  await until(async () => {
+    text = await page.evaluate(() => navigator.clipboard.readText());
+    return pattern.test(text);
+  });
+  return text;
 }
 
 async function limitKey(

@@ -14,6 +14,7 @@ import {
   signEvent,
   startScriptedStripe,
 } from "../support/scripted-stripe.ts";
+import { until } from "../support/until.ts";
 import { askModel, readPosted } from "./world/acme-money.ts";
 import { finish, openPageAs, type PageOptions, settled } from "./world/open-page.ts";
 import { startWorld, type World } from "./world/world.ts";
@@ -216,11 +217,12 @@ test("a plan is bought on Stripe's page, begins when Stripe reports it, and is m
     expect(await report(printObjectEvent(type, object))).toBe(200);
   }
   await page.getByText("when they are paid").waitFor();
-  const posted = Number(printUsd(await readPosted(world)));
-  await page
-    .getByText(posted.toLocaleString("en-US", { style: "currency", currency: "USD" }))
-    .first()
-    .waitFor();
+  // The credit of the plan may be posted after the page has named the plan.
+  await until(async () => {
+    const posted = Number(printUsd(await readPosted(world)));
+    const text = posted.toLocaleString("en-US", { style: "currency", currency: "USD" });
+    return page.getByText(text).first().isVisible();
+  });
   expect(await findAccessibilityFaults(page)).toEqual([]);
   await page.getByRole("button", { name: "Manage at Stripe" }).click();
   await page.getByRole("heading", { name: "Portal" }).waitFor();
@@ -253,7 +255,7 @@ test("an automatic top-up is set up with a card of Stripe's page, and then pays 
   await page.getByRole("link", { name: "Save" }).click();
   expect(await saved.promise).toBe(200);
   await page.getByText("Paid by visa 4242.").waitFor();
-  await page.getByText("The maximum of this month is reached").waitFor({ timeout: 30_000 });
+  await page.getByText("The maximum of this month is reached").waitFor();
   await page.getByText("+$30.00").first().waitFor();
   expect(await readPosted(world)).toBe(before + parseUsd("30"));
   await page.setViewportSize({ width: 390, height: 844 });

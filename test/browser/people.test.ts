@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { Locator, Page } from "playwright-core";
 import { findAccessibilityFaults } from "../support/axe.ts";
 import { createSoftwarePasskey } from "../support/software-passkey.ts";
+import { until } from "../support/until.ts";
 import { signInByForm, untilTitled } from "./world/forms.ts";
 import { browse } from "./world/open-page.ts";
 import { signIn } from "./world/signed-in.ts";
@@ -143,7 +144,7 @@ describe("an account", () => {
       const call = () => fetch(url, { headers: { authorization: header } });
       expect(await (await call()).json()).toMatchObject({ items: expect.any(Array) });
       await page.getByRole("button", { name: "I have stored it" }).click();
-      expect(await page.getByText(header.replace("Bearer ", "")).count()).toBe(0);
+      await page.getByText(header.replace("Bearer ", "")).waitFor({ state: "detached" });
       await page.getByRole("button", { name: "Revoke provisioning" }).click();
       await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
       await page.getByText("Management key revoked").waitFor();
@@ -209,8 +210,9 @@ describe("a value that the server refuses is named at its field, which gets the 
   const refused = async (page: Page, label: string | RegExp, text: string) => {
     const field = page.getByLabel(label, { exact: true });
     await page.getByText(text).waitFor();
-    expect(await field.getAttribute("aria-invalid")).toBe("true");
-    expect(await field.evaluate((element) => element === document.activeElement)).toBe(true);
+    await until(() =>
+      field.evaluate((each) => each.ariaInvalid === "true" && each === document.activeElement),
+    );
     const description = await field.evaluate((element) =>
       (element.getAttribute("aria-describedby") ?? "")
         .split(" ")

@@ -68,6 +68,7 @@ async function visit(path: string, use: (page: Page) => Promise<void>): Promise<
 /** Makes the proofs of all sessions old, as they are after a quarter of an hour. */
 function forgetProofs(): void {
   const database = new Database(join(world.folder, "data", "tollgate.db"));
+  database.run("PRAGMA busy_timeout = 60000");
   database.run("UPDATE sessions SET confirmed_at_ms = NULL");
   database.close();
 }

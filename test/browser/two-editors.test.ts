@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import type { WatchedPage } from "../support/chromium.ts";
+import { until } from "../support/until.ts";
 import { openPageAs } from "./world/open-page.ts";
 import { worldForTests } from "./world/world-for-tests.ts";
 
@@ -51,7 +52,8 @@ test("the later of two editors may go on from the version that was saved first",
   await earlier.page.getByText("Key saved").waitFor();
   await save(later.page, { Name: "renamed second" });
   await later.page.getByRole("button", { name: "Edit theirs" }).click();
-  expect(await later.page.getByLabel("Name", { exact: true }).inputValue()).toBe("renamed first");
+  const name = later.page.getByLabel("Name", { exact: true });
+  await until(async () => (await name.inputValue()) === "renamed first");
   await save(later.page, { "Running at once": "7" });
   await later.page.getByText("Key saved").waitFor();
   expect(await keyOf()).toMatchObject({ name: "renamed first", concurrent_requests: { limit: 7 } });

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { findAccessibilityFaults } from "../support/axe.ts";
+import { until } from "../support/until.ts";
 import { untilTitled } from "./world/forms.ts";
 import { browse, type PageOptions } from "./world/open-page.ts";
 import { worldForTests } from "./world/world-for-tests.ts";
@@ -73,7 +74,7 @@ test("a list keeps the order that was chosen last, and its link shows the same t
     await page.locator('[aria-sort="descending"]').waitFor();
     await untilFirst();
     await page.getByRole("button", { name: "Copy the link to this view" }).click();
-    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(page.url());
+    await until(async () => (await page.evaluate(() => navigator.clipboard.readText())) === page.url());
     await page.getByRole("link", { name: "Team", exact: true }).click();
     await untilTitled(page, "Team");
     await page.getByRole("link", { name: "Keys", exact: true }).click();
@@ -145,7 +146,7 @@ test("Ctrl K acts: it opens the dialog of a new key, a key's limit, a theme, and
     };
     await untilTitled(page, "Settings");
     await act("theme: dark");
-    expect(await page.evaluate(() => document.documentElement.dataset.theme)).toBe("dark");
+    await page.waitForFunction(() => document.documentElement.dataset.theme === "dark");
     await act("create a key");
     await page.getByRole("dialog", { name: "Create a key" }).waitFor();
     await page.keyboard.press("Escape");

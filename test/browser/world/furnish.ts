@@ -96,7 +96,8 @@ async function grantCredits({ operator, acme }: World): Promise<void> {
       ...{ id, amount_usd, source: "promotion", reason: "welcome" },
       expires_at: new Date(Date.now() + ms).toISOString(),
     });
-  await grant("welcome-2026", "1.50", 1_000);
-  await Bun.sleep(1_100);
+  // Long enough to be granted before on a busy machine.
+  await grant("welcome-2026", "1.50", 2_000);
+  await Bun.sleep(2_100);
   await grant("spring-promotion", "3.20", 3 * 86_400_000);
 }
