@@ -37,9 +37,7 @@ describe.each(LOOKS)("in $theme at $width px", (look) => {
       const found: string[] = [];
       const start = { url: world.url, path: "/console/sign-in", person };
       const watched = await openPageAs(browser, start, look);
-      // Dialogs take as long as pages: they are inspected where they have the least room.
-      const isShown = (page: ListedPage) => page.viewer === viewer && (isPhone(look) || !page.open);
-      for (const each of pages.filter(isShown)) {
+      for (const each of pages.filter((page) => page.viewer === viewer && lookOf(page) === look)) {
         await followPath(watched, each.path);
         const faults = await (each.open ? inspectDialog(watched, each.open) : inspect(watched));
         found.push(...faults.map((fault) => `${each.name}: ${fault}`));
@@ -50,8 +48,9 @@ describe.each(LOOKS)("in $theme at $width px", (look) => {
   );
 });
 
-function isPhone({ width = 0 }: PageOptions): boolean {
-  return width < 640;
+/** Dialogs are inspected where they have the least room, and pages by turns. `bun run screens` inspects all in all looks. */
+function lookOf(page: ListedPage): PageOptions | undefined {
+  return page.open ? LOOKS.at(-1) : LOOKS[pages.indexOf(page) % LOOKS.length];
 }
 
 /** Returns what is wrong with the page that is open, one line each. */
@@ -79,7 +78,12 @@ async function inspectDialog(
   const faults = await inspect(watched);
   await page.keyboard.press("Escape");
   await page.getByRole("dialog").waitFor({ state: "detached" });
-  // Without a place of its own the focus falls back to the body.
-  const isLost = await page.evaluate(() => document.activeElement === document.body);
-  return isLost ? [...faults, "the focus is lost when the dialog closes"] : faults;
+  // Without a place of its own the focus falls back to the body. It returns a little after the dialog is gone.
+  const isKept = await page
+    .waitForFunction(() => document.activeElement !== document.body, undefined, { timeout: 10_000 })
+    .then(
+      () => true,
+      () => false,
+    );
+  return isKept ? faults : [...faults, "the focus is lost when the dialog closes"];
 }

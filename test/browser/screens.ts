@@ -2,6 +2,7 @@
 //                           and five widths, into reports/screens, with an index.html to look through them.
 import { mkdirSync, rmSync } from "node:fs";
 import type { Browser, Page } from "playwright-core";
+import { findAccessibilityFaults } from "../support/axe.ts";
 import { startChromium } from "../support/chromium.ts";
 import { furnish } from "./world/furnish.ts";
 import { openPageAs } from "./world/open-page.ts";
@@ -56,7 +57,11 @@ async function takePictures(
       const isTooWide = await watched.page.evaluate(
         () => document.documentElement.scrollWidth > document.documentElement.clientWidth,
       );
-      const faults = [...watched.faults, ...(isTooWide ? ["the page scrolls sideways"] : [])];
+      const faults = [
+        ...watched.faults,
+        ...(isTooWide ? ["the page scrolls sideways"] : []),
+        ...(await findAccessibilityFaults(watched.page)),
+      ];
       taken.push({ page: name, file, faults });
       await watched.close();
     }
