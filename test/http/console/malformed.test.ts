@@ -110,7 +110,7 @@ describe.each(DIALECTS)("malformed input in %s", (dialect) => {
     for (const route of routesWithBody()) {
       const actor = route.path.includes("/operator/") ? actors[1] : actors[0];
       if (!actor) throw new Error("There is no actor");
-      for (const body of [...WHOLE, ...mutationsOf(route.schema, dialect)]) {
+      for (const body of [...wholeFor(dialect), ...mutationsOf(route.schema, dialect)]) {
         const status = await send(route, actor, body);
         if (status === 200) reached.add(route.path);
         if (status === 500) broken.push(`${route.method} ${route.path} ${body.slice(0, 120)}`);
@@ -159,6 +159,11 @@ describe.each(DIALECTS)("malformed input in %s", (dialect) => {
     expect(accepted).toEqual([]);
   });
 });
+
+/** No store is asked about a body that is no object, nor about one that is no JSON. */
+function wholeFor(dialect: string): readonly string[] {
+  return dialect === "sqlite" ? WHOLE : [];
+}
 
 /**
  * Bodies with one odd member each, and one member that no schema has. Schemas refuse wrong types before a store
