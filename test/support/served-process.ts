@@ -70,6 +70,8 @@ function launch(
     cwd: throughScript ? REPOSITORY : folder,
     env: {
       ...{ PATH: process.env.PATH ?? "", PORT: "0", LEDGER_LISTEN: "off", METRICS_LISTEN: "off" },
+      // Compiled as the test is: see test/run/run.ts.
+      BUN_JSC_useFTLJIT: process.env.BUN_JSC_useFTLJIT ?? "1",
       ...environment,
     },
     stdout: "pipe",
