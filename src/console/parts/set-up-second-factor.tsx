@@ -6,11 +6,11 @@ import { meQuery } from "../session.ts";
 import { useAction } from "../use-action.ts";
 import { Button } from "./button.tsx";
 import { CodeBlock } from "./code-block.tsx";
-import { CodeField } from "./code-field.tsx";
 import { Failure, Form, readForm } from "./field.tsx";
 import { Skeleton } from "./loaded.tsx";
 import styles from "./second-factor.module.css";
 import secretStyles from "./secret-dialog.module.css";
+import { CodeField } from "./typed-fields.tsx";
 
 /** Sets up codes of an authenticator app: a picture for the app, its first code, then the recovery codes. */
 export function SetUpSecondFactor({ onDone }: { readonly onDone: () => void }) {

@@ -74,3 +74,10 @@ export const whatIfQuery = (account: string, body: WhatIf) =>
     queryFn: () => call(() => api.accounts({ account })["what-if"].post(body)),
     placeholderData: keepPreviousData,
   });
+
+/** All classes of input. */
+export function inputOf(
+  sums: Pick<UsageTotal, "input_tokens" | "cached_input_tokens" | "cache_write_tokens">,
+): number {
+  return sums.input_tokens + sums.cached_input_tokens + sums.cache_write_tokens;
+}

@@ -2,10 +2,10 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import type { FormEvent } from "react";
 import { api, call } from "../api.ts";
 import { Button } from "../parts/button.tsx";
-import { CodeField } from "../parts/code-field.tsx";
 import { Dialog, DialogActions } from "../parts/dialog.tsx";
 import { Failure, Field, Form } from "../parts/field.tsx";
 import { Skeleton } from "../parts/loaded.tsx";
+import { CodeField } from "../parts/typed-fields.tsx";
 import { confirmByPasskey } from "../passkeys.ts";
 import { proveAtProvider } from "../proofs.ts";
 import {

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { formatCount } from "../../format.ts";
+import { formatCount, plural } from "../../format.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Empty, Loaded } from "../../parts/loaded.tsx";
@@ -114,8 +114,7 @@ function Facts({ recording }: { readonly recording: KeyRecording }) {
       <dd>{keeps_media ? "kept" : "their type and length"}</dd>
       <dt>Now kept</dt>
       <dd>
-        {formatCount(count)} {count === 1 ? "request" : "requests"}, {formatCount(Math.ceil(bytes / 1024))}{" "}
-        KiB
+        {plural(count, "request")}, {formatCount(Math.ceil(bytes / 1024))} KiB
       </dd>
     </dl>
   );

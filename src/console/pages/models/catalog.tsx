@@ -1,7 +1,8 @@
-import { formatCompact, formatCount, formatMs, formatPercent, localise } from "../../format.ts";
+import { formatCount, formatMs, formatPercent, localise } from "../../format.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { ButtonLink } from "../../parts/button.tsx";
 import type { Column } from "../../parts/data-table.tsx";
+import { Compact } from "../../parts/facts.tsx";
 import { ChoiceFilter, SearchField } from "../../parts/filters.tsx";
 import { ListTable } from "../../parts/list-table.tsx";
 import { type Asked, Empty } from "../../parts/loaded.tsx";
@@ -105,9 +106,7 @@ const COLUMNS: readonly Column<ModelRow>[] = [
     order: ({ context_window }) => context_window,
     header: "Context",
     align: "end",
-    cell: ({ context_window }) => (
-      <span title={formatCount(context_window)}>{formatCompact(context_window)}</span>
-    ),
+    cell: ({ context_window }) => <Compact count={context_window} />,
   },
   {
     id: "input",

@@ -7,6 +7,7 @@ import { printTaskSnippet } from "../../../clients/tasks.ts";
 import { formatCount, formatMs, formatPercent } from "../../format.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { ButtonLink } from "../../parts/button.tsx";
+import { Fact } from "../../parts/facts.tsx";
 import { Empty, Loaded } from "../../parts/loaded.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { Panel } from "../../parts/panel.tsx";
@@ -134,15 +135,6 @@ function Facts({ model }: { readonly model: ModelRow }) {
         <Fact name="APIs">{model.surfaces.join(", ").replaceAll("_", " ")}</Fact>
       </dl>
     </Panel>
-  );
-}
-
-function Fact({ name, children }: { readonly name: string; readonly children: string }) {
-  return (
-    <div className={stack.fact}>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
   );
 }
 

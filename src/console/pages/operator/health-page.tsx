@@ -2,7 +2,8 @@ import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { formatCount, formatDuration } from "../../format.ts";
 import { Badge, type Tone } from "../../parts/badge.tsx";
-import { ErrorPanel, Skeleton } from "../../parts/loaded.tsx";
+import { Fact } from "../../parts/facts.tsx";
+import { ErrorPanel } from "../../parts/loaded.tsx";
 import { Money } from "../../parts/money.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { Panel } from "../../parts/panel.tsx";
@@ -218,10 +219,9 @@ function Facts({ facts }: { readonly facts: readonly (readonly [string, ReactNod
   return (
     <dl className={styles.facts}>
       {facts.map(([name, value]) => (
-        <div key={name} className={styles.fact}>
-          <dt>{name}</dt>
-          <dd>{value === undefined ? <Skeleton /> : value}</dd>
-        </div>
+        <Fact key={name} name={name}>
+          {value}
+        </Fact>
       ))}
     </dl>
   );

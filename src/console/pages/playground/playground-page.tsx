@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { formatCount } from "../../format.ts";
+import { plural } from "../../format.ts";
 import { ButtonLink } from "../../parts/button.tsx";
 import { classes } from "../../parts/classes.ts";
 import { CodeBlock } from "../../parts/code-block.tsx";
@@ -127,10 +127,7 @@ function Conversation({ account, keys, models, beginning }: ReadyProps & { reado
 function Given({ messages }: { readonly messages: readonly Message[] }) {
   return (
     <details className={styles.more}>
-      <summary>
-        {messages.length === 1 ? "One message" : `${formatCount(messages.length)} messages`} of the recorded
-        request
-      </summary>
+      <summary>{plural(messages.length, "message")} of the recorded request</summary>
       <CodeBlock
         label="messages of the recorded request"
         code={JSON.stringify(messages, undefined, 2)}

@@ -1,14 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import {
-  capitalize,
-  formatCompact,
-  formatCount,
-  formatPercent,
-  plural,
-  readUsd,
-  usdNumber,
-} from "../../format.ts";
+import { shareOf } from "../../compare.ts";
+import { capitalize, formatCompact, formatCount, plural, readUsd } from "../../format.ts";
 import type { Column } from "../../parts/data-table.tsx";
 import { ListTable } from "../../parts/list-table.tsx";
 import { Empty } from "../../parts/loaded.tsx";
@@ -184,11 +177,6 @@ function columnsOf(group: Group, { total, hasLimit }: Shown): readonly Column<Pr
     },
     ...(group.id === "end_user" && hasLimit ? [limit] : []),
   ];
-}
-
-function shareOf(cost: string, total: string): string {
-  const whole = usdNumber(total);
-  return whole === 0 ? "–" : formatPercent(usdNumber(cost) / whole);
 }
 
 /** A key leads to its page, an end user to all its usage. */

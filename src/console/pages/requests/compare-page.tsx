@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useMemo } from "react";
-import { formatCount } from "../../format.ts";
+import { formatCount, plural } from "../../format.ts";
 import { diffLines, type LinePair } from "../../line-diff.ts";
 import { classes } from "../../parts/classes.ts";
 import { printPretty } from "../../parts/code-block.tsx";
@@ -85,7 +85,10 @@ function Compared({ title, left, right }: ComparedProps) {
   const pairs = useMemo(() => diffLines(printPretty(left), printPretty(right)), [left, right]);
   const changed = pairs.filter(({ left: one, right: other }) => one !== other).length;
   return (
-    <Panel title={title} note={describeChanges(changed)}>
+    <Panel
+      title={title}
+      note={changed === 0 ? "Both are equal." : `${plural(changed, "line differs", "lines differ")}.`}
+    >
       <table className={styles.diff} aria-label={`${title}, line by line`}>
         <tbody>
           {foldEqual(pairs).map((row, index) => (
@@ -96,11 +99,6 @@ function Compared({ title, left, right }: ComparedProps) {
       </table>
     </Panel>
   );
-}
-
-function describeChanges(lines: number): string {
-  if (lines === 0) return "Both are equal.";
-  return lines === 1 ? "One line differs." : `${formatCount(lines)} lines differ.`;
 }
 
 /** A pair of lines, or the number of equal ones that are left out. */

@@ -1,12 +1,13 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
-import { type ReactNode, useState } from "react";
+import { useState } from "react";
 import { ApiError, api, call } from "../../api.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { Button, ButtonLink } from "../../parts/button.tsx";
 import { CopiedId } from "../../parts/code-block.tsx";
 import { ConflictDialog, type FieldInWords, useEdit } from "../../parts/conflict-dialog.tsx";
 import { Confirm } from "../../parts/dialog.tsx";
+import { Fact } from "../../parts/facts.tsx";
 import { Failure, Field, Form, readForm } from "../../parts/field.tsx";
 import { Loaded } from "../../parts/loaded.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
@@ -62,15 +63,6 @@ function Facts({ account: { id, state, created_at } }: { readonly account: Accou
         <Time at={created_at} as="date" />
       </Fact>
     </dl>
-  );
-}
-
-function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
-  return (
-    <div className={styles.fact}>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
   );
 }
 

@@ -1,25 +1,21 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { ApiError, api, call } from "../../api.ts";
-import {
-  formatCents,
-  formatCompact,
-  formatCount,
-  formatUsdNumber,
-  readUsd,
-  usdNumber,
-} from "../../format.ts";
+import { formatCents, formatCount, formatUsdNumber, readUsd, usdNumber } from "../../format.ts";
 import { Bar } from "../../parts/bar.tsx";
 import { Chart } from "../../parts/chart.tsx";
 import { printTimes } from "../../parts/chart-parts.ts";
 import { DataTable } from "../../parts/data-table.tsx";
+import { Compact } from "../../parts/facts.tsx";
 import { Empty, Loaded } from "../../parts/loaded.tsx";
 import { Money } from "../../parts/money.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Stat, Stats } from "../../parts/stat.tsx";
 import { Time } from "../../parts/time.tsx";
+import { inputOf } from "../../queries/usage.ts";
 import { Brand } from "../../shell/brand.tsx";
+import { describePeriod } from "../../spending-limits.ts";
 import styles from "./shared.module.css";
 import { SharedMonths } from "./shared-months.tsx";
 
@@ -86,8 +82,8 @@ function Usage({ shared }: { readonly shared: Shared }) {
       <Stats label="Usage">
         <Stat name="Cost" value={<Money usd={total.cost_usd} />} />
         <Stat name="Requests" value={formatCount(total.requests)} />
-        <Stat name="Tokens in" value={<Tokens count={tokensIn(total)} />} />
-        <Stat name="Tokens out" value={<Tokens count={total.output_tokens} />} />
+        <Stat name="Tokens in" value={<Compact count={inputOf(total)} />} />
+        <Stat name="Tokens out" value={<Compact count={total.output_tokens} />} />
       </Stats>
       {spending_limit && <Limit limit={spending_limit} />}
       <Panel title="Cost per day">
@@ -118,7 +114,7 @@ function Usage({ shared }: { readonly shared: Shared }) {
               align: "end",
               cell: ({ requests }) => formatCount(requests),
             },
-            { id: "in", header: "Tokens in", align: "end", cell: (row) => formatCount(tokensIn(row)) },
+            { id: "in", header: "Tokens in", align: "end", cell: (row) => formatCount(inputOf(row)) },
             {
               id: "out",
               header: "Tokens out",
@@ -135,17 +131,12 @@ function Usage({ shared }: { readonly shared: Shared }) {
   );
 }
 
-/** A count that may be long, with all of its digits in the title. */
-function Tokens({ count }: { readonly count: number }) {
-  return <span title={formatCount(count)}>{formatCompact(count)}</span>;
-}
-
 function Limit({ limit }: { readonly limit: NonNullable<Shared["spending_limit"]> }) {
   const { amount_usd, used_usd, period, resets_at } = limit;
   const amount = readUsd(amount_usd);
   const share = amount === 0n ? 1 : Number(readUsd(used_usd)) / Number(amount);
   return (
-    <Panel title={`Spending limit ${period === "total" ? "in total" : `per ${period}`}`}>
+    <Panel title={`Spending limit ${describePeriod(period)}`}>
       <Bar
         share={share}
         label="Spending limit"
@@ -161,14 +152,4 @@ function Limit({ limit }: { readonly limit: NonNullable<Shared["spending_limit"]
       </Bar>
     </Panel>
   );
-}
-
-interface TokensIn {
-  readonly input_tokens: number;
-  readonly cached_input_tokens: number;
-  readonly cache_write_tokens: number;
-}
-
-function tokensIn({ input_tokens, cached_input_tokens, cache_write_tokens }: TokensIn): number {
-  return input_tokens + cached_input_tokens + cache_write_tokens;
 }

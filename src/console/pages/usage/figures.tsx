@@ -1,10 +1,10 @@
-import type { ReactNode } from "react";
 import { printChange, printShare, printUsdChange, shareOf } from "../../compare.ts";
-import { formatCompact, formatCount, formatMs } from "../../format.ts";
+import { formatCount, formatMs } from "../../format.ts";
+import { Compact } from "../../parts/facts.tsx";
 import { Money } from "../../parts/money.tsx";
 import { Stat, Stats } from "../../parts/stat.tsx";
 import { Time } from "../../parts/time.tsx";
-import { hasMargin, type Margin, type UsageAnswer, type UsageTotal } from "../../queries/usage.ts";
+import { hasMargin, inputOf, type Margin, type UsageAnswer, type UsageTotal } from "../../queries/usage.ts";
 import styles from "./usage.module.css";
 
 interface FiguresProps {
@@ -118,10 +118,6 @@ function CacheShare({ total }: { readonly total: UsageTotal }) {
   return <>{input > 0 && `${printShare(total.cached_input_tokens, input)} from the cache`}</>;
 }
 
-function Compact({ count }: { readonly count: number }): ReactNode {
-  return <span title={formatCount(count)}>{formatCompact(count)}</span>;
-}
-
 interface TimesProps {
   readonly name: string;
   /** `undefined` while loading, null without a request. */
@@ -143,11 +139,4 @@ function Times({ name, times, before }: TimesProps) {
       }
     />
   );
-}
-
-/** All classes of input. */
-export function inputOf(
-  sums: Pick<UsageTotal, "input_tokens" | "cached_input_tokens" | "cache_write_tokens">,
-): number {
-  return sums.input_tokens + sums.cached_input_tokens + sums.cache_write_tokens;
 }

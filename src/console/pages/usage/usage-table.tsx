@@ -1,24 +1,16 @@
 import { useNavigate } from "@tanstack/react-router";
 import { printShare, shareOf } from "../../compare.ts";
-import {
-  capitalize,
-  formatCompact,
-  formatCount,
-  formatMs,
-  formatUsdNumber,
-  readUsd,
-  usdNumber,
-} from "../../format.ts";
+import { capitalize, formatCount, formatMs, formatUsdNumber, readUsd, usdNumber } from "../../format.ts";
 import { viewOutcome } from "../../parts/badge.tsx";
 import type { Column } from "../../parts/data-table.tsx";
+import { Compact } from "../../parts/facts.tsx";
 import { ListTable } from "../../parts/list-table.tsx";
 import { Money } from "../../parts/money.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Tabs } from "../../parts/tabs.tsx";
-import { hasMargin, type Margin, type UsageAnswer, type UsageGroup } from "../../queries/usage.ts";
+import { hasMargin, inputOf, type Margin, type UsageAnswer, type UsageGroup } from "../../queries/usage.ts";
 import { withSearch } from "../../search.ts";
 import { addScope, FILTERS, GROUPS, isScopeGroup, nameOfNone, type UsageQuery } from "../../usage-view.ts";
-import { inputOf } from "./figures.tsx";
 import styles from "./usage.module.css";
 
 interface UsageTableProps {
@@ -96,13 +88,13 @@ function costColumns({ total }: UsageAnswer): readonly Column<UsageGroup>[] {
       (row) => <MoneyEach row={row} />,
       (row) => usdNumber(row.cost_usd) / row.requests || null,
     ),
-    number("input", "Tokens in", (row) => tokens(inputOf(row)), inputOf),
+    number("input", "Tokens in", (row) => <Compact count={inputOf(row)} />, inputOf),
     number("cached", "From the cache", (row) => printShare(row.cached_input_tokens, inputOf(row))),
-    number("written", "To the cache", ({ cache_write_tokens }) => tokens(cache_write_tokens)),
+    number("written", "To the cache", ({ cache_write_tokens }) => <Compact count={cache_write_tokens} />),
     number(
       "output",
       "Tokens out",
-      ({ output_tokens }) => tokens(output_tokens),
+      ({ output_tokens }) => <Compact count={output_tokens} />,
       (row) => row.output_tokens,
     ),
   ];
@@ -171,10 +163,6 @@ function number(
 function MoneyEach({ row: { cost_usd, requests } }: { readonly row: UsageGroup }) {
   if (requests === 0) return <>–</>;
   return <>{formatUsdNumber(usdNumber(cost_usd) / requests)}</>;
-}
-
-function tokens(count: number) {
-  return <span title={formatCount(count)}>{formatCompact(count)}</span>;
 }
 
 /** The name of a group; refused requests have no upstream, and rarely no model. */
