@@ -3,7 +3,7 @@ import { ACCOUNT_ORDERS } from "../../src/accounts/account-list.ts";
 import { KEY_ORDERS } from "../../src/accounts/keys/key-list.ts";
 import { PEOPLE_ORDERS } from "../../src/accounts/people/directory.ts";
 import { pageRanked, readListOrder } from "../../src/accounts/ranked-page.ts";
-import { searchRows, sortRows } from "../../src/console/parts/list-table.tsx";
+import { readSort, searchRows, sortRows } from "../../src/console/parts/list-table.tsx";
 import { keysPageQuery } from "../../src/console/queries/keys.ts";
 import { accountsQuery, codesQuery, peopleQuery } from "../../src/console/queries/operator.ts";
 import { requestsQuery } from "../../src/console/queries/requests.ts";
@@ -38,6 +38,15 @@ describe("a list in the browser", () => {
     (id, isDescending, names) => {
       expect(sortRows(ROWS, COLUMNS, { id, isDescending }).map(({ name }) => name)).toEqual(names);
     },
+  );
+
+  test.each([
+    ["-spent", undefined, { id: "spent", isDescending: true }],
+    ["groups.-first_p95", "groups", { id: "first_p95", isDescending: true }],
+    ["groups.cost", "keys", undefined],
+    ["groups.", "groups", undefined],
+  ])("the order %p of the URL is, for the list %p, %p", (sort, name, order) =>
+    expect(readSort(sort, name)).toEqual(order),
   );
 
   test("a search finds rows with every word in any of their texts", () => {

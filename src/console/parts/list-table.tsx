@@ -132,8 +132,8 @@ function useSort(name: string | undefined): SetSort {
 }
 
 /** Reads "-spent", or "members.name" of the list of that name. */
-function readSort(sort = "", name: string | undefined): Order | undefined {
-  const [, list, minus, id] = /^(?:([a-z]+)\.)?(-?)([a-z_]+)$/.exec(sort) ?? [];
+export function readSort(sort = "", name: string | undefined): Order | undefined {
+  const [, list, minus, id] = /^(?:([a-z]+)\.)?(-?)([a-z\d_]+)$/.exec(sort) ?? [];
   return id === undefined || list !== name ? undefined : { id, isDescending: minus === "-" };
 }
 
