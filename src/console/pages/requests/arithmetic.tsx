@@ -1,4 +1,4 @@
-import { formatCount } from "../../format.ts";
+import { formatCount, localise, withPoint } from "../../format.ts";
 import { Money } from "../../parts/money.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import stack from "../../parts/stack.module.css";
@@ -11,6 +11,12 @@ const CLASSES: Readonly<Record<string, string>> = {
   cache_write: "Input written to the cache",
   cache_write_1h: "Input written to the one-hour cache",
   output: "Output",
+  "audio.input": "Audio input",
+  "audio.cached_input": "Audio input from the cache",
+  "audio.output": "Audio output",
+  "image.input": "Image input",
+  "image.cached_input": "Image input from the cache",
+  "image.output": "Image output",
   search: "Searches",
   image: "Images",
   character: "Characters",
@@ -42,10 +48,10 @@ export function Arithmetic({ receipt }: { readonly receipt: ReceiptData }) {
         <tbody>
           {lines.map((line) => (
             <tr key={line.class}>
-              <th scope="row">{CLASSES[line.class] ?? line.class}</th>
+              <th scope="row">{nameOfLine(line)}</th>
               <td>{line.class === "other" ? "" : formatCount(line.tokens)}</td>
-              <td>{line.class === "other" ? "" : `× ${priceOf(line)}`}</td>
-              <td>= ${line.amount_usd}</td>
+              <td>{line.class === "other" ? "" : `× ${printLinePrice(line)}`}</td>
+              <td>= {printAmount(line.amount_usd)}</td>
             </tr>
           ))}
           {isZero(rounding_usd) || (
@@ -53,7 +59,7 @@ export function Arithmetic({ receipt }: { readonly receipt: ReceiptData }) {
               <th scope="row">Rounding up to a billionth of a dollar</th>
               <td />
               <td />
-              <td>+ ${rounding_usd}</td>
+              <td>+ {printAmount(rounding_usd)}</td>
             </tr>
           )}
         </tbody>
@@ -102,8 +108,24 @@ export function Arithmetic({ receipt }: { readonly receipt: ReceiptData }) {
   );
 }
 
-function priceOf({ class: name, price_usd_per_million: usd }: ReceiptData["lines"][number]): string {
-  return UNITS.includes(name) ? ofOne(usd) : usd;
+type Line = ReceiptData["lines"][number];
+
+/** What a line is charged for. A class without a name here is a tool at the provider. */
+export function nameOfLine({ class: name }: Pick<Line, "class">): string {
+  if (name === "request") return "Fee of the request";
+  return CLASSES[name] ?? `Calls of ${name.replaceAll("_", " ")}`;
+}
+
+/** The price of a million tokens, of one unit, or of one call of a tool. */
+export function printLinePrice(line: Pick<Line, "class" | "price_usd_per_million">): string {
+  const { class: name, price_usd_per_million: usd } = line;
+  if (UNITS.includes(name)) return withPoint(ofOne(usd));
+  return name in CLASSES ? withPoint(usd) : `${withPoint(ofOne(usd))} each`;
+}
+
+/** A charge that is less than its lines has a line below zero. */
+function printAmount(usd: string): string {
+  return localise(usd.startsWith("-") ? `−$${usd.slice(1)}` : `$${usd}`);
 }
 
 /** Moves the decimal point of a price per million. */
