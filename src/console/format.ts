@@ -7,12 +7,13 @@ const SMALL = new Intl.NumberFormat("en-US", { maximumSignificantDigits: 2 });
 const PERCENT = new Intl.NumberFormat(LOCALE.tag, { style: "percent", maximumFractionDigits: 1 });
 /** "K", "M" and "B" are words of English. */
 const COMPACT = new Intl.NumberFormat("en-US", { notation: "compact", maximumFractionDigits: 1 });
-/** An amount in a text of the server, and in what is printed here: "$1,234.50". */
+/** An amount in a text of the server, and in what is printed here: "$1,234.50"; in other texts "1234.50 USD". */
 const DOLLARS = /\$(\d[\d,]*)(?:\.(\d+))?/g;
+const USD = /(\d+\.\d+) USD/g;
 
 /** Prints the amounts of an English text as the locale does: "$1,234.50 left." is "1.234,50 $ left." in German. */
 export function localise(text: string, { point, group, withDollar }: Locale = LOCALE): string {
-  return text.replace(DOLLARS, (_, whole: string, fraction?: string) => {
+  return text.replace(USD, "$$$1").replace(DOLLARS, (_, whole: string, fraction?: string) => {
     const number = group(BigInt(whole.replaceAll(",", "")));
     return withDollar(fraction === undefined ? number : number + point + fraction);
   });
@@ -73,9 +74,11 @@ export function formatPercent(share: number): string {
 /** "840 ms", "12.4 s", "3 min 20 s"; "–" without a value. No line breaks before a unit. */
 export function formatMs(ms: number | null): string {
   if (ms === null) return "–";
-  if (ms < 1_000) return `${Math.round(ms)}\u00a0ms`;
-  if (ms < 60_000) return `${withPoint((ms / 1_000).toFixed(ms < 10_000 ? 2 : 1))}\u00a0s`;
-  return `${Math.floor(ms / 60_000)}\u00a0min ${Math.round((ms % 60_000) / 1_000)}\u00a0s`;
+  const whole = Math.round(ms);
+  if (whole < 1_000) return `${whole}\u00a0ms`;
+  if (whole < 59_950) return `${withPoint((whole / 1_000).toFixed(whole < 9_995 ? 2 : 1))}\u00a0s`;
+  const seconds = Math.round(whole / 1_000);
+  return `${Math.floor(seconds / 60)}\u00a0min ${seconds % 60}\u00a0s`;
 }
 
 /** Prints the days that a wallet lasts at its present rate: "12 days", "Under a day"; "–" without spending. */

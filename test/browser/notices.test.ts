@@ -112,7 +112,7 @@ test("a balance that a request takes below a rule's threshold is reported once b
     await page.keyboard.press("Escape");
 
     expect(await sendRequest()).toBe(200);
-    const notice = page.getByRole("table", { name: "Notices", exact: true }).getByText(/below 10\.00 USD/);
+    const notice = page.getByRole("table", { name: "Notices", exact: true }).getByText(/below \$10\.00/);
     await notice.waitFor();
     await page.getByText("crossed", { exact: true }).waitFor();
     const mail = await catcher.until(({ to }) => to.includes(MAILED));
@@ -155,7 +155,7 @@ test("a rule is edited, paused, which ends its notices, resumed and deleted", as
     await page.getByText("No rule yet").waitFor();
     await page
       .getByRole("table", { name: "Notices", exact: true })
-      .getByText(/below 10\.00 USD/)
+      .getByText(/below \$10\.00/)
       .waitFor();
   });
 });

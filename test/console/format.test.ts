@@ -84,8 +84,12 @@ describe("counts and durations", () => {
     [null, "–"],
     [0, "0\u00a0ms"],
     [999.4, "999\u00a0ms"],
+    [999.6, "1.00\u00a0s"],
     [1_000, "1.00\u00a0s"],
+    [9_996, "10.0\u00a0s"],
     [12_340, "12.3\u00a0s"],
+    [59_960, "1\u00a0min 0\u00a0s"],
+    [119_700, "2\u00a0min 0\u00a0s"],
     [200_000, "3\u00a0min 20\u00a0s"],
   ])("%p ms is shown as %s", (ms, shown) => expect(formatMs(ms)).toBe(shown));
 

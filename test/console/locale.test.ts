@@ -16,6 +16,12 @@ describe("amounts are printed as in the language of the browser", () => {
       "The wallet of $0.00 would refuse it: $1,000.000000001 left.",
       "The wallet of 0,00\u00a0$ would refuse it: 1.000,000000001\u00a0$ left.",
     ],
+    ["en-US", "The balance is 9.50 USD, below 1000.00 USD.", "The balance is $9.50, below $1,000.00."],
+    [
+      "de-DE",
+      "The balance is 9.50 USD, below 1000.00 USD.",
+      "The balance is 9,50\u00a0$, below 1.000,00\u00a0$.",
+    ],
     ["de-DE", "A key of 12,000 tokens at 1.5", "A key of 12,000 tokens at 1.5"],
   ])("in %s: %s is %s", (language, text, shown) => {
     expect(localise(text, createLocale(language))).toBe(shown);

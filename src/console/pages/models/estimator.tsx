@@ -2,7 +2,7 @@ import { useMutation } from "@tanstack/react-query";
 import type { FormEvent } from "react";
 import { printUsd } from "../../../domain/money.ts";
 import { api, call } from "../../api.ts";
-import { plural } from "../../format.ts";
+import { localise, plural } from "../../format.ts";
 import { Button } from "../../parts/button.tsx";
 import { Choice, Failure, Field, FieldRow, Form, readForm, TextArea } from "../../parts/field.tsx";
 import { Empty } from "../../parts/loaded.tsx";
@@ -122,7 +122,7 @@ function Result({ estimated: { cost_usd, hold_usd, lines }, model, models }: Res
             <tr key={line.class}>
               <th scope="row">{line.class === "input" ? "Input" : "Output"}</th>
               <td>{plural(line.tokens, "token")}</td>
-              <td>× ${line.price} per million</td>
+              <td>{localise(`× $${line.price} per million`)}</td>
               <td>
                 = <Money usd={line.amount_usd} isExact />
               </td>

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 import { api, call } from "../../api.ts";
-import { formatCount, readUsd } from "../../format.ts";
+import { formatCount, readUsd, withPoint } from "../../format.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
 import { type Column, Pager, Whole } from "../../parts/data-table.tsx";
@@ -71,7 +71,7 @@ function columnsWith(start: (task: AccountTask) => void): readonly Column<Listed
         <span className={styles.named} title={id}>
           <span className={styles.line}>
             <span>{name}</span>
-            {markup !== null && <Badge>× {markup}</Badge>}
+            {markup !== null && <Badge>× {withPoint(markup)}</Badge>}
             {state === "suspended" && <Badge tone="bad">suspended</Badge>}
           </span>
           <small>{email ?? <Whole>{id}</Whole>}</small>
@@ -185,7 +185,7 @@ function NewAccount({ onClose }: { readonly onClose: () => void }) {
         label="E-mail of the account"
         name="email"
         type="email"
-        hint="For invoices."
+        hint="Where to reach its owners. Statements show it."
         maxLength={254}
         autoComplete="off"
         isOptional

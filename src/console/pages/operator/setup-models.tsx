@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { api, call } from "../../api.ts";
-import { formatCount } from "../../format.ts";
+import { formatCount, withPoint } from "../../format.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Failure } from "../../parts/field.tsx";
@@ -94,9 +94,10 @@ interface ModelProps {
 
 function Model({ model, isChosen, onToggle }: ModelProps) {
   const { id, context_window: window, input_usd: input, output_usd: output } = model;
+  const prices = [input, output].flatMap((usd) => (usd === null ? [] : [withPoint(usd)]));
   const facts = [
     ...(window === null ? [] : [`${formatCount(window)} tokens`]),
-    ...(input === null ? [] : [`${input} / ${output} USD per million`]),
+    ...(prices.length === 0 ? [] : [`${prices.join(" / ")} USD per million`]),
   ];
   return (
     <label className={styles.model}>

@@ -148,13 +148,12 @@ function PlanChoice({ options, value, onChoose }: PlanChoiceProps) {
   );
 }
 
-/** An amount and a time as the command line prints them. */
-const USD = /(\d+\.\d+) USD/g;
+/** A time as the command line prints it. */
 const UTC = /(\d{4}-\d\d-\d\d) (\d\d:\d\d) UTC/g;
 
 /** A sentence of the server with amounts and times as the rest of the page has them. */
 function printSentence(sentence: string): string {
-  return localise(sentence.replaceAll(USD, "$$$1")).replace(UTC, (_, day: string, minute: string) =>
+  return localise(sentence).replace(UTC, (_, day: string, minute: string) =>
     formatTime(`${day}T${minute}Z`, "zoned"),
   );
 }
