@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { listActions, recentHits, shortenActions } from "../../src/console/shell/palette-actions.ts";
-import { hasWords, rankHits } from "../../src/console/shell/palette-hits.ts";
+import { hasWords, hitOf, rankHits } from "../../src/console/shell/palette-hits.ts";
 import { PERMISSIONS } from "../../src/http/console/permissions.ts";
 
 const KEYS = Array.from({ length: 9 }, (_, index) => ({ id: `key-${index}`, name: `agent ${index}` }));
@@ -68,4 +68,11 @@ test("recent places keep the view of their page and leave out the one that is op
   expect(recentHits(places)).toMatchObject([
     { title: "Requests", to: "/accounts/acme/requests", search: { model: "demo", sort: "-at" } },
   ]);
+});
+
+test.each([
+  ["model", null, "/accounts/$account/models/$model", { account: "acme", model: "an id" }],
+  ["key", "globex", "/accounts/$account/keys/$key", { account: "globex", key: "an id" }],
+] as const)("a %s that was found leads to its own page", (kind, account_id, to, params) => {
+  expect(hitOf({ kind, account_id, id: "an id", title: "a title" }, "acme")).toMatchObject({ to, params });
 });

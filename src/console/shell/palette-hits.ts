@@ -27,7 +27,7 @@ const TARGETS = {
   request: { icon: "requests", to: "/accounts/$account/requests/$request", param: "request" },
   refusal: { icon: "refusal", to: "/accounts/$account/refusals/$request", param: "request" },
   key: { icon: "key", to: "/accounts/$account/keys/$key", param: "key" },
-  model: { icon: "model", to: "/accounts/$account/models", param: "model" },
+  model: { icon: "model", to: "/accounts/$account/models/$model", param: "model" },
   account: { icon: "accounts", to: "/accounts/$account", param: "account" },
 } as const satisfies Record<Found["kind"], { icon: IconName; to: string; param: string }>;
 
