@@ -110,5 +110,5 @@ function answer(cause: Cause, text: string): PredictedDecline {
 
 const SUSPENDED = answer(
   "account_suspended",
-  "This account is suspended: new requests are refused, running ones end as usual, its money stays.",
+  "This account is suspended: new requests are refused, running ones are ended, its money stays.",
 );

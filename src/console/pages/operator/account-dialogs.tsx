@@ -41,7 +41,7 @@ const STATES = {
   suspend: {
     action: "Suspend",
     done: "Account suspended",
-    note: "New requests of its keys are refused. Running ones end as usual.",
+    note: "New requests of its keys are refused. Running ones end within seconds, and pay for what they used.",
   },
   resume: { action: "Resume", done: "Account resumed", note: "Its keys are accepted again." },
 } as const;
