@@ -10,6 +10,7 @@ import { statementsQuery } from "../../queries/wallet.ts";
 import { withSearch } from "../../search.ts";
 import { formatMonth } from "../../times.ts";
 import styles from "./statement.module.css";
+import { nameOfLine } from "./statement-parts.tsx";
 
 /** "November 2026"; what is no month stays as it is. */
 export function nameOfMonth(month: string): string {
@@ -93,13 +94,13 @@ function Changes({ who, lines, sheet, other }: ChangesProps) {
           <tr key={id}>
             <th scope="row">{name}</th>
             <td>
-              <Money usd={printUsd(before)} />
+              <Money usd={printUsd(before)} isExact />
             </td>
             <td>
-              <Money usd={printUsd(now)} />
+              <Money usd={printUsd(now)} isExact />
             </td>
             <td>
-              <Money usd={printUsd(now - before)} isSigned /> <small>{changeText(now, before)}</small>
+              <Money usd={printUsd(now - before)} isExact isSigned /> <small>{changeText(now, before)}</small>
             </td>
           </tr>
         ))}
@@ -124,9 +125,9 @@ function join(now: Sheet["keys"], before: Sheet["keys"]): readonly Line[] {
   const all = new Map([...before, ...now].map((line) => [idOf(line), line]));
   const sums = (lines: Sheet["keys"]) => new Map(lines.map((line) => [idOf(line), netOf(line)]));
   const [nowSums, beforeSums] = [sums(now), sums(before)];
-  const lines = [...all].map(([id, { name, kind, ...line }]) => ({
+  const lines = [...all].map(([id, line]) => ({
     id,
-    name: name ?? line.id ?? kind.replaceAll("_", " "),
+    name: nameOfLine(line),
     now: nowSums.get(id) ?? 0n,
     before: beforeSums.get(id) ?? 0n,
   }));

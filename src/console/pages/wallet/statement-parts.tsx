@@ -16,6 +16,11 @@ const NAMELESS: Readonly<Record<string, string>> = {
   dropped_receipts: "receipts that are no longer kept",
 };
 
+/** What a line of the charges is for, in words. */
+export function nameOfLine({ kind, id, name }: Sheet["keys"][number]): string {
+  return name ?? id ?? NAMELESS[kind] ?? kind;
+}
+
 /** What parts of the charges were for. */
 export function Parts({ title, who, lines }: PartsProps) {
   if (lines.length === 0) return null;
@@ -31,14 +36,14 @@ export function Parts({ title, who, lines }: PartsProps) {
           </tr>
         </thead>
         <tbody>
-          {lines.map(({ kind, id, name, charged_usd, refunded_usd }) => (
-            <tr key={`${kind} ${id}`}>
-              <th scope="row">{name ?? id ?? NAMELESS[kind] ?? kind}</th>
+          {lines.map((line) => (
+            <tr key={`${line.kind} ${line.id}`}>
+              <th scope="row">{nameOfLine(line)}</th>
               <td>
-                <Money usd={charged_usd} isExact />
+                <Money usd={line.charged_usd} isExact />
               </td>
               <td>
-                <Money usd={refunded_usd} isExact />
+                <Money usd={line.refunded_usd} isExact />
               </td>
             </tr>
           ))}
