@@ -99,7 +99,8 @@ function printUsage(by: string, rows: readonly PrintedRow[], total: PrintedSums)
     sums.upstream_cost_usd,
     sums.margin_usd,
   ];
-  const lines = rows.map((row) => [row.group_name ?? row.group ?? "unknown", ...columns(row)]);
+  const none = by === "model" ? "unknown" : `no ${by.replaceAll("_", " ")}`;
+  const lines = rows.map((row) => [row.group_name ?? row.group ?? none, ...columns(row)]);
   const titles = [
     by.toUpperCase(),
     "REQUESTS",

@@ -150,6 +150,8 @@ describe("usage", () => {
       ["blue", null, "3.00"],
       [null, null, "1.50"],
     ]);
+    const byUser = await runUsage(storage, { account: "acme", by: { by: "end_user" } }, () => now() + 1);
+    expect(byUser.text.split("\n").map((line) => line.split(/ {2,}/)[0])).toContain("no end user");
     for (const only of [{ project: "Search" }, { user: "alice" }, { tag: ["team=blue"] }]) {
       expect(await rows({ by: { by: "key" }, ...only })).toEqual([[keyId, "batch", "3.00"]]);
     }
