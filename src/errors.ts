@@ -103,7 +103,9 @@ export const ERRORS = {
     "This request may cost more than it allows itself by x-tollgate-max-cost-usd.",
   ),
 
-  model_not_allowed: forbidden("This key may not use this model."),
+  model_not_allowed: forbidden(
+    "This key may not use this model: GET /v1/models lists those that it may use.",
+  ),
   tier_not_allowed: forbidden("This key may not ask for this service tier."),
   paid_tool_not_allowed: forbidden("This key may not use tools that have a fee."),
   account_suspended: forbidden("This account is suspended."),
@@ -111,8 +113,8 @@ export const ERRORS = {
     "This account was suspended before the answer was complete. The processed tokens were billed.",
   ),
 
-  unknown_model: notFound("The model does not exist."),
-  unknown_route: notFound("No route matches this method and path."),
+  unknown_model: notFound("The model does not exist: GET /v1/models lists those that this key may use."),
+  unknown_route: notFound("No route matches this method and path. Routes of models begin with /v1."),
   unknown_receipt: notFound("There is no such receipt."),
   unknown_item: notFound("There is nothing here with this id."),
 
