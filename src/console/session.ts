@@ -77,6 +77,12 @@ export function useMay(need: AccountNeed): boolean {
   return mayAs(useAccount().role, need);
 }
 
+/** Whether the person may make an account of their own. The server decides again. */
+export function useMayCreateAccount(): boolean {
+  const { data: setup } = useQuery(setupQuery);
+  return useMe().person.is_operator || setup?.sign_up === "open";
+}
+
 /** Whether a role has a right. */
 export function mayAs(role: string, need: AccountNeed): boolean {
   const roles: readonly string[] = PERMISSIONS[need].roles;

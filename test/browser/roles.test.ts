@@ -1,5 +1,8 @@
 import { describe, expect, test } from "bun:test";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Page } from "playwright-core";
+import { until } from "../support/until.ts";
 import { untilTitled } from "./world/forms.ts";
 import { browse } from "./world/open-page.ts";
 import { type SignedIn, signIn } from "./world/signed-in.ts";
@@ -90,6 +93,33 @@ describe("the action", () => {
     }
   });
 });
+
+test("a new account is offered by the switcher while sign-up is open alone", async () => {
+  await visit("viewer", "", async (page) => {
+    await openSwitcher(page);
+    await page.getByRole("link", { name: "New account" }).click();
+    await page.getByRole("button", { name: "New account" }).click();
+    await page.getByRole("dialog", { name: "New account" }).waitFor();
+  });
+  await setSignUp("open", "invited");
+  await visit("viewer", "", async (page) => {
+    await openSwitcher(page);
+    expect(await page.getByRole("link", { name: "New account" }).count()).toBe(0);
+  });
+  await setSignUp("invited", "open");
+});
+
+async function openSwitcher(page: Page): Promise<void> {
+  await page.locator("summary").filter({ hasText: "Acme" }).click();
+  await page.getByRole("link", { name: /^Acme/ }).waitFor();
+}
+
+/** Changes who may sign up, which the gateway follows without a restart. */
+async function setSignUp(from: string, to: string): Promise<void> {
+  const path = join(world.folder, "tollgate.yaml");
+  writeFileSync(path, readFileSync(path, "utf8").replace(`sign_up: ${from}`, `sign_up: ${to}`));
+  await until(async () => (await world.owner.call("GET", "/setup")).sign_up === to);
+}
 
 describe("what a role may not do", () => {
   test("is said in words on a page whose address was guessed", async () => {

@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { Disclosure } from "../parts/disclosure.tsx";
 import { Icon } from "../parts/icons.tsx";
-import { accountNowQuery, type EnterableAccount, useMe } from "../session.ts";
+import { accountNowQuery, type EnterableAccount, useMayCreateAccount, useMe } from "../session.ts";
 import { useAccountInView, useNavigation } from "./account-in-view.ts";
 import { Brand } from "./brand.tsx";
 import type { NavPage } from "./navigation.ts";
@@ -42,6 +42,7 @@ export function SideNavigation({ onSearch }: { readonly onSearch: () => void }) 
 
 function AccountSwitcher({ account }: { readonly account: EnterableAccount | undefined }) {
   const { accounts, person } = useMe();
+  const mayCreate = useMayCreateAccount();
   return (
     <Disclosure
       summaryClass={styles.switcher ?? ""}
@@ -69,10 +70,14 @@ function AccountSwitcher({ account }: { readonly account: EnterableAccount | und
             <span className={styles.role}>{role}</span>
           </Link>
         ))}
-        <div className={styles.line} />
-        <Link to="/profile" className={styles.choice} hash="accounts">
-          <Icon name="plus" /> New account
-        </Link>
+        {mayCreate && (
+          <>
+            <div className={styles.line} />
+            <Link to="/profile" className={styles.choice} hash="accounts">
+              <Icon name="plus" /> New account
+            </Link>
+          </>
+        )}
       </div>
     </Disclosure>
   );

@@ -15,7 +15,7 @@ import { Panel } from "../../parts/panel.tsx";
 import stack from "../../parts/stack.module.css";
 import { NewPasswordField } from "../../parts/typed-fields.tsx";
 import { signInWaysQuery } from "../../queries/sign-in-ways.ts";
-import { type Me, meQuery, setupQuery, useMe } from "../../session.ts";
+import { type Me, meQuery, useMayCreateAccount, useMe } from "../../session.ts";
 import { useAction } from "../../use-action.ts";
 import styles from "./profile.module.css";
 import { Sessions } from "./sessions.tsx";
@@ -34,7 +34,9 @@ export function ProfilePage() {
       </div>
       <SignInWays />
       <Sessions />
-      <Accounts />
+      <div id="accounts">
+        <Accounts />
+      </div>
     </div>
   );
 }
@@ -147,10 +149,9 @@ const COLUMNS: readonly Column<Membership>[] = [
 
 /** The accounts that the person belongs to, and a new one. */
 function Accounts() {
-  const { accounts, person } = useMe();
-  const { data: setup } = useQuery(setupQuery);
+  const { accounts } = useMe();
   const [isOpen, setIsOpen] = useState(false);
-  const mayCreate = person.is_operator || setup?.sign_up === "open";
+  const mayCreate = useMayCreateAccount();
   return (
     <Panel
       title="Accounts"
