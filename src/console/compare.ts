@@ -1,5 +1,8 @@
 import { formatPercent, readUsd } from "./format.ts";
 
+/** Shares below it would be printed as 0%. */
+const UNCHANGED_BELOW = 0.0005;
+
 /** How a figure has changed: "+12.5%", "−40%", "unchanged"; `undefined` where there is nothing to compare. */
 export function printChange(now: number, before: number | undefined): string | undefined {
   if (before === undefined || before === 0) return undefined;
@@ -7,8 +10,8 @@ export function printChange(now: number, before: number | undefined): string | u
   // Above tenfold a factor is easier to read than a percentage.
   if (share >= 9) return `×${Math.round(now / before)}`;
   const size = Math.abs(share);
+  if (size < UNCHANGED_BELOW) return "unchanged";
   const text = formatPercent(size < 0.1 ? size : Math.round(size * 100) / 100);
-  if (text === "0%") return "unchanged";
   return `${share > 0 ? "+" : "−"}${text}`;
 }
 

@@ -131,6 +131,24 @@ test("a German browser shows and takes amounts and dates as Germans write them, 
   expect(items[0].spending_limit.amount_usd).toBe("12.50");
 });
 
+test("a German browser shows each amount of a receipt, and the change of none, as Germans write them", async () => {
+  const { items } = await world.owner.call(
+    "GET",
+    `/accounts/${world.acme.accountId}/requests?outcome=ok&size=1`,
+  );
+  await visit(
+    `${at()}/requests/${items[0].id}`,
+    async (page) => {
+      const cells = await page.getByRole("table").first().locator("td:not(:nth-child(2))").allInnerTexts();
+      expect(cells.filter((text) => text !== "" && !/^[=+×]? ?\d+,\d+(\s\$)?$/.test(text))).toEqual([]);
+      await page.goto(`${world.url}${at()}/models?range=24h`);
+      await page.getByRole("row", { name: /production/ }).waitFor();
+      expect(await page.getByText("−0\u00a0%").count()).toBe(0);
+    },
+    { language: "de-DE" },
+  );
+});
+
 // Ends the session of the owner, and so comes last.
 test("Ctrl K acts: it opens the dialog of a new key, a key's limit, a theme, and the place before", async () => {
   await visit(`${at()}/settings`, async (page) => {

@@ -53,6 +53,8 @@ describe("a comparison with the period before", () => {
     [110, 100, "+10%"],
     [95, 100, "−5%"],
     [100, 100, "unchanged"],
+    [100_049, 100_000, "unchanged"],
+    [100_051, 100_000, "+0.1%"],
     [1_200, 100, "×12"],
     [5, 0, undefined],
     [5, undefined, undefined],
