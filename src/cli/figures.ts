@@ -42,11 +42,12 @@ export async function runFigures(
         ]),
       ),
       printTable(
-        ["PLAN", "ACCOUNTS", "CHARGED USD", "UPSTREAM USD", "MARGIN USD"],
+        ["PLAN", "ACCOUNTS", "CHARGED USD", "OF KNOWN COST USD", "UPSTREAM USD", "MARGIN USD"],
         margins.map((each) => [
           each.plan ?? "without a plan",
           String(each.accounts ?? "-"),
           each.charged_usd,
+          each.costed_usd,
           each.upstream_cost_usd,
           each.margin_usd,
         ]),

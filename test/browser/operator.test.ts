@@ -43,6 +43,16 @@ test("money of an operator asks for the password, and is booked once it is given
   expect(await readPosted(world)).toBe(before + parseUsd("40"));
 });
 
+test("figures tell which part of the charges is in no margin", async () => {
+  await visit("/operator/figures", async (page) => {
+    const row = page.getByRole("table", { name: "Plans" }).getByRole("row", { name: /without a plan/ });
+    await row.getByText("at known cost").waitFor();
+    const known = row.getByText("at known cost").locator("data");
+    // No model of this world has a cost.
+    expect(await known.getAttribute("data-nanos")).toBe("0");
+  });
+});
+
 test("a refund returns a request's charge, and the whole charge only once", async () => {
   const { items } = await world.owner.call("GET", `${root()}/requests?outcome=ok`);
   const [{ id, charged_usd: charged }] = items;

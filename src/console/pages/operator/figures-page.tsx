@@ -30,7 +30,7 @@ export function FiguresPage() {
       <Totals figures={data} />
       <Panel
         title="Plans"
-        note="Revenue of active subscriptions as of a month; the rest is of this month."
+        note="Revenue of active subscriptions as of a month; the rest is of this month. A margin is of what was charged at a known upstream cost."
         isFlush
       >
         <DataTable
@@ -125,7 +125,19 @@ const PLAN_COLUMNS: readonly Column<PlanRow>[] = [
     align: "end",
     cell: ({ revenue }) => <Money usd={revenue?.monthly_usd} />,
   },
-  { id: "charged", header: "Charged", align: "end", cell: ({ charged_usd }) => <Money usd={charged_usd} /> },
+  {
+    id: "charged",
+    header: "Charged",
+    align: "end",
+    cell: ({ charged_usd, costed_usd }) => (
+      <span className={styles.named}>
+        <Money usd={charged_usd} />
+        <small>
+          <Money usd={costed_usd} /> at known cost
+        </small>
+      </span>
+    ),
+  },
   {
     id: "cost",
     header: "Upstream cost",
