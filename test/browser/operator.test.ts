@@ -43,6 +43,16 @@ test("money of an operator asks for the password, and is booked once it is given
   expect(await readPosted(world)).toBe(before + parseUsd("40"));
 });
 
+test("an account that an operator does not act in leads to its row among all accounts", async () => {
+  await visit(`/accounts/${world.acme.accountId}/wallet`, async (page) => {
+    await page.getByText("You do not act inside it now").waitFor();
+    await page.getByRole("link", { name: "Find it in the list" }).click();
+    await untilTitled(page, "Accounts");
+    await page.getByRole("row", { name: /Acme/ }).waitFor();
+    expect(await page.getByRole("row", { name: /Northwind/ }).count()).toBe(0);
+  });
+});
+
 test("figures tell which part of the charges is in no margin", async () => {
   await visit("/operator/figures", async (page) => {
     const row = page.getByRole("table", { name: "Plans" }).getByRole("row", { name: /without a plan/ });

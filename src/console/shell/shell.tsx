@@ -1,4 +1,4 @@
-import { Outlet, useNavigate, useRouterState } from "@tanstack/react-router";
+import { Outlet, useNavigate, useParams, useRouterState } from "@tanstack/react-router";
 import { Suspense, useEffect, useRef, useState } from "react";
 import { setConfirmPassword } from "../api.ts";
 import { ButtonLink, IconButton } from "../parts/button.tsx";
@@ -194,6 +194,7 @@ export function AccountFrame() {
 
 function NotInAccount() {
   const { person, accounts } = useMe();
+  const { account } = useParams({ strict: false });
   const [first] = accounts;
   return (
     <>
@@ -204,7 +205,11 @@ function NotInAccount() {
           title={person.is_operator ? "You do not act inside it now" : "You have no access"}
           actions={
             <>
-              {person.is_operator && <ButtonLink to="/operator/accounts">All accounts</ButtonLink>}
+              {person.is_operator && (
+                <ButtonLink to="/operator/accounts" search={{ q: account }}>
+                  Find it in the list
+                </ButtonLink>
+              )}
               {first && (
                 <ButtonLink to="/accounts/$account" params={{ account: first.id }}>
                   {`Go to ${first.name}`}
