@@ -97,7 +97,9 @@ function requireLimits(model: KnownModel, options: AddOptions): void {
     ...(hasOutput && output === undefined ? ["--max-output-tokens"] : []),
   ];
   if (cost && missing.length > 0)
-    throw new AdditionError(`The catalog has no such limit of ${model.id}: write ${missing.join(" and ")}.`);
+    throw new AdditionError(
+      `The catalog has no such limit of ${model.id}: give models add ${missing.join(" and ")}.`,
+    );
 }
 
 function limitsOf({ contextWindow, maxOutputTokens }: AddOptions): object {

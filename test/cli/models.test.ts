@@ -128,7 +128,7 @@ describe("tollgate models add", () => {
   test("asks for the limits that the catalog does not have, and writes them", async () => {
     const refused = await run("add", "openai/gpt-image-1");
     expect(refused.stderr).toBe(
-      "The catalog has no such limit of openai/gpt-image-1: write --context-window and --max-output-tokens. Nothing was written.\n",
+      "The catalog has no such limit of openai/gpt-image-1: give models add --context-window and --max-output-tokens. Nothing was written.\n",
     );
     expect(existsSync(file)).toBe(false);
     const limits = ["--context-window", "32000", "--max-output-tokens", "8000"];
