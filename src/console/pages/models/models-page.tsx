@@ -34,7 +34,7 @@ export function ModelsPage() {
         title="Models"
         note={
           isDemo
-            ? "Only the demo model is there. An operator adds upstreams and models in tollgate.yaml."
+            ? "Only the demo model is there. An operator adds others under Set up, or in tollgate.yaml."
             : "Prices are USD per million tokens. First output (median) and success are of the last 24 hours, rounded."
         }
       />

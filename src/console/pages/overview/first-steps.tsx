@@ -22,6 +22,7 @@ export function FirstSteps({ account, onHide }: FirstStepsProps) {
   const { data: latest } = useQuery(latestQuery(account));
   const { data: models } = useQuery(modelsQuery(account));
   const { data: wallet } = useQuery(walletQuery(account));
+  const chat = models?.items.find(({ max_output_tokens }) => max_output_tokens > 0);
   const hasKey = keys?.items.some(({ state }) => state === "active") ?? false;
   const first = latest?.items.at(-1);
   const hasEnded = first !== undefined && first.state !== "held";
@@ -51,7 +52,7 @@ export function FirstSteps({ account, onHide }: FirstStepsProps) {
           <div>
             <CodeBlock
               label="curl command"
-              code={printCurl(setup?.public_url ?? location.origin, models?.items[0]?.id ?? "demo")}
+              code={printCurl(setup?.public_url ?? location.origin, chat?.id ?? "demo")}
               isWrapped
             />
           </div>
