@@ -1,5 +1,6 @@
 import { useState } from "react";
 import { api, call } from "../../api.ts";
+import { plural } from "../../format.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Confirm, Dialog } from "../../parts/dialog.tsx";
@@ -42,7 +43,8 @@ export function SecondFactor({ ways }: { readonly ways: SignInWays }) {
     >
       {factor ? (
         <p>
-          <Badge tone="good">On</Badge> {`${factor.recovery_codes} recovery codes are left.`}
+          <Badge tone="good">On</Badge>{" "}
+          {plural(factor.recovery_codes, "recovery code is", "recovery codes are")} left.
         </p>
       ) : (
         <p>Off: your password alone signs you in.</p>

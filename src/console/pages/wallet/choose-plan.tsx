@@ -5,6 +5,7 @@ import { FormDialog } from "../../parts/dialog.tsx";
 import { Choice } from "../../parts/field.tsx";
 import { Money } from "../../parts/money.tsx";
 import type { Offer } from "../../queries/wallet.ts";
+import { describePeriod } from "../../spending-limits.ts";
 import { useAction, useIdempotencyKey } from "../../use-action.ts";
 
 /** "month", or "30 days". */
@@ -64,7 +65,8 @@ function WhatItGives({ offer }: { readonly offer: Offer }) {
       {carried > 0 && ` or in the ${carried} after it`}.
       {models && ` The account may use these models alone: ${models.join(", ")}.`}
       {limits.map(
-        ({ amount_usd: amount, period: each }) => ` At most ${formatCents(readUsd(amount))} (${each}).`,
+        ({ amount_usd: amount, period: each }) =>
+          ` At most ${formatCents(readUsd(amount))} ${describePeriod(each)}.`,
       )}
     </p>
   );
