@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { printUsdChange } from "../../compare.ts";
-import { readUsd } from "../../format.ts";
+import { plural, readUsd } from "../../format.ts";
 import { Select } from "../../parts/filters.tsx";
 import { ListTable } from "../../parts/list-table.tsx";
 import { Loaded } from "../../parts/loaded.tsx";
@@ -51,6 +51,7 @@ export function UsagePage() {
             account={account}
             model={search.whatif}
             range={{ from, to, ...(search.key && { key: search.key }) }}
+            isOfAll={FILTERS.every((name) => name === "key" || search[name] === undefined)}
           />
         </>
       )}
@@ -72,9 +73,7 @@ function Anomalies({ items }: { readonly items: readonly Anomaly[] }) {
   if (items.length === 0) return null;
   return (
     <Panel
-      title={
-        items.length === 1 ? "One day cost more than usual" : `${items.length} days cost more than usual`
-      }
+      title={`${plural(items.length, "day")} cost more than usual`}
       note="More than three times the median of the same weekday in the 8 weeks before. UTC days."
     >
       <ul className={styles.anomalies}>
@@ -99,10 +98,12 @@ interface WhatIfProps {
   /** The model whose prices are applied, as the URL holds it. */
   readonly model: string | undefined;
   readonly range: Omit<WhatIf, "model">;
+  /** Whether the page shows all that is compared here: no filter but that of a key. */
+  readonly isOfAll: boolean;
 }
 
 /** What the tokens of the range would have cost at the prices of another model. */
-function WhatIfPanel({ account, model, range }: WhatIfProps) {
+function WhatIfPanel({ account, model, range, isOfAll }: WhatIfProps) {
   const { data } = useQuery(modelsQuery(account));
   const navigate = useNavigate();
   const options = data?.items.map(({ id }) => ({ value: id, text: id })) ?? [];
@@ -115,7 +116,9 @@ function WhatIfPanel({ account, model, range }: WhatIfProps) {
   return (
     <Panel
       title="What if another model had answered?"
-      note="The tokens of all models in this range, at one model's prices. Cached tokens stay cached."
+      note={`The tokens of all models in this range, at one model's prices. Cached tokens stay cached.${
+        isOfAll ? "" : " Of the filters, that of the key alone counts here."
+      }`}
       actions={
         <Select
           label="Prices of"
