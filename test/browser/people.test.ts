@@ -51,6 +51,8 @@ describe("a member", () => {
         await untilTitled(theirs, "You are not in this account");
         await theirs.getByRole("link", { name: "Your profile" }).click();
         await theirs.getByText("You belong to no account").waitFor();
+        await theirs.getByRole("button", { name: "Verify the address" }).click();
+        await theirs.getByText("A link is in the server's log").waitFor();
       });
     });
     await visit("/audit-trail?action=member", async (page) => {

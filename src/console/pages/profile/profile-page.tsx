@@ -15,7 +15,7 @@ import { Panel } from "../../parts/panel.tsx";
 import stack from "../../parts/stack.module.css";
 import { NewPasswordField } from "../../parts/typed-fields.tsx";
 import { signInWaysQuery } from "../../queries/sign-in-ways.ts";
-import { type Me, meQuery, useMayCreateAccount, useMe } from "../../session.ts";
+import { type Me, meQuery, setupQuery, useMayCreateAccount, useMe } from "../../session.ts";
 import { useAction } from "../../use-action.ts";
 import styles from "./profile.module.css";
 import { Sessions } from "./sessions.tsx";
@@ -44,6 +44,7 @@ export function ProfilePage() {
 /** Name, and whether the e-mail address is proven. */
 function Details() {
   const { person } = useMe();
+  const { data: setup } = useQuery(setupQuery);
   const rename = useAction({
     act: (name: string) => call(() => api.me.patch({ name })),
     renews: [meQuery.queryKey],
@@ -52,7 +53,7 @@ function Details() {
   });
   const verify = useAction({
     act: () => call(() => api.me["email-verification"].post()),
-    done: `A link was sent to ${person.email}`,
+    done: setup?.has_mail === false ? "A link is in the server's log" : `A link was sent to ${person.email}`,
   });
   return (
     <Panel
