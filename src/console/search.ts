@@ -33,13 +33,8 @@ const LENGTH_MAX = 256;
 
 /** Whether a text can be a filter. An old or mistyped link may have any text in its place. */
 function isWhole(name: string, text: unknown): boolean {
-  if (
-    typeof text !== "string" ||
-    text === "" ||
-    text.length > (LENGTHS[name] ?? LENGTH_MAX) ||
-    text.includes("\0")
-  )
-    return false;
+  if (typeof text !== "string" || text === "" || text.includes("\0")) return false;
+  if (text.length > (LENGTHS[name] ?? LENGTH_MAX)) return false;
   if (name === "scope") return readScopeFilter(text) !== undefined;
   return name !== "metadata" || text.indexOf(":") > 0;
 }
