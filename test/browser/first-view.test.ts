@@ -5,7 +5,7 @@ import { openNewPageAs } from "./world/open-page.ts";
 import { worldForTests } from "./world/world-for-tests.ts";
 
 /** Of the page, its styles and its scripts, gzipped; the answers of the API are not part of it. */
-const FIRST_VIEW_BYTES_MAX = 155_000;
+const FIRST_VIEW_BYTES_MAX = 156_000;
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
   "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
@@ -37,7 +37,7 @@ async function gzippedBytesOf(path: string): Promise<number> {
   return Bun.gzipSync(await answer.bytes(), { level: 9 }).byteLength;
 }
 
-test("the overview with its chart loads less than 155 KB gzipped", async () => {
+test("the overview with its chart loads less than 156 KB gzipped", async () => {
   await visit(async (page) => {
     const sizes = await Promise.all((await openOverview(page)).map(gzippedBytesOf));
     expect(sizes.length).toBeGreaterThan(3);
