@@ -11,12 +11,12 @@ export function readText(path: string): string {
   return [...readPieces(path)].join("");
 }
 
-/** Reads the lines of a text one by one, without their line feeds. */
-export function readLines(path: string): Generator<string> {
-  return splitPieces(path, /\n/g);
+/** Reads the lines of a text that are not blank one by one, without their line feeds. */
+export function* readLines(path: string): Generator<string> {
+  for (const line of splitPieces(path, /\n/g)) if (line.trim() !== "") yield line;
 }
 
-/** Reads the lines of a text as {@link readLines} does, but for line feeds between two quotation marks. */
+/** Reads the lines of a text one by one, blank ones too. A line feed between two quotation marks ends none. */
 export function readQuotedLines(path: string): Generator<string> {
   return splitPieces(path, /["\n]/g);
 }

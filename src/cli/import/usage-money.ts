@@ -52,7 +52,6 @@ export function readUsage(path: string): readonly UsedModel[] {
 /** A log of JSON lines is no JSON text as a whole. Its first line alone is an object. */
 function readRows(path: string): Iterable<Row> {
   for (const line of readLines(path)) {
-    if (line.trim() === "") continue;
     const first = objectOf(line);
     return first && !first.data ? readLog(path) : readTable(path);
   }
@@ -61,7 +60,6 @@ function readRows(path: string): Iterable<Row> {
 
 function* readLog(path: string): Generator<Row> {
   for (const line of readLines(path)) {
-    if (line.trim() === "") continue;
     const row = objectOf(line);
     if (!row) throw noTable(path);
     yield row;
