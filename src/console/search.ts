@@ -1,4 +1,4 @@
-import { readScopeFilter } from "../domain/scope.ts";
+import { readScopeFilter, SCOPE_FILTER_CHARACTERS_MAX } from "../domain/scope.ts";
 import { type RangeSearch, readRangeSearch } from "./ranges.ts";
 
 /** Filters of a page in the URL: texts by their names. */
@@ -28,7 +28,13 @@ export function filters<const Name extends string>(...names: readonly Name[]) {
   };
 }
 
-const LENGTHS: Readonly<Record<string, number>> = { page: 4_000, next: 2_048, scope: 2_500, metadata: 512 };
+/** The most characters of filters that may be longer than others. */
+const LENGTHS: Readonly<Record<string, number>> = {
+  page: 4_000,
+  next: 2_048,
+  scope: SCOPE_FILTER_CHARACTERS_MAX,
+  metadata: 512,
+};
 const LENGTH_MAX = 256;
 
 /** Whether a text can be a filter. An old or mistyped link may have any text in its place. */

@@ -78,7 +78,7 @@ const THEIRS = "Theirs, saved";
 interface Conflict<Values> {
   /** The values that this editor sent. */
   readonly mine: Values;
-  /** The values that somebody else saved first. */
+  /** The values that another editor saved before this one. */
   readonly theirs: Values;
   readonly isBusy: boolean;
   readonly keepMine: () => void;

@@ -9,6 +9,11 @@ export type NamedKey = ItemOf<typeof keyNamesQuery>;
 export type Latest = DataOf<typeof latestQuery>;
 export type ModelRow = ItemOf<typeof modelsQuery>;
 
+/** Whether a model answers chats. */
+export function isChat({ max_output_tokens }: Pick<ModelRow, "max_output_tokens">): boolean {
+  return max_output_tokens > 0;
+}
+
 /** How often the first steps look for what has happened meanwhile. */
 const WATCH_MS = 1_500;
 const CALM_MS = 30_000;

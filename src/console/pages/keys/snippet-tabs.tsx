@@ -4,7 +4,7 @@ import { printSnippets } from "../../../clients/clients.ts";
 import { SecretDialog } from "../../parts/dialog.tsx";
 import { Snippets } from "../../parts/snippets.tsx";
 import type { Key } from "../../queries/keys.ts";
-import { catalogQuery, type ModelRow } from "../../queries/overview.ts";
+import { catalogQuery, isChat, type ModelRow } from "../../queries/overview.ts";
 import { setupQuery } from "../../session.ts";
 
 interface SnippetTabsProps {
@@ -34,7 +34,7 @@ const UNKNOWN_MODEL = { contextWindow: 128_000, outputTokensMax: 16_000 };
 /** The models that answer chats and that the key may use. */
 function chooseModels(catalog: readonly ModelRow[], allowed: Key["models"]): ClientFacts["models"] {
   const [first, ...others] = catalog
-    .filter(({ id, max_output_tokens }) => max_output_tokens > 0 && (allowed?.includes(id) ?? true))
+    .filter((model) => isChat(model) && (allowed?.includes(model.id) ?? true))
     .map(({ id, context_window, max_output_tokens }) => ({
       id,
       contextWindow: context_window,

@@ -8,9 +8,9 @@ import { ListTable } from "../../parts/list-table.tsx";
 import { type Asked, Empty } from "../../parts/loaded.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import stack from "../../parts/stack.module.css";
-import type { ModelRow } from "../../queries/overview.ts";
+import { isChat, type ModelRow } from "../../queries/overview.ts";
 import { useMay } from "../../session.ts";
-import { type Ability, abilitiesOf, isChat, unitText } from "./model-words.ts";
+import { type Ability, abilitiesOf, unitText } from "./model-words.ts";
 import styles from "./models.module.css";
 
 interface CatalogProps {

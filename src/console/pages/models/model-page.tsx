@@ -14,9 +14,9 @@ import { Panel } from "../../parts/panel.tsx";
 import { Snippets } from "../../parts/snippets.tsx";
 import stack from "../../parts/stack.module.css";
 import { Stat, Stats } from "../../parts/stat.tsx";
-import { type ModelRow, modelsQuery } from "../../queries/overview.ts";
+import { isChat, type ModelRow, modelsQuery } from "../../queries/overview.ts";
 import { setupQuery, useMay } from "../../session.ts";
-import { abilitiesOf, isChat } from "./model-words.ts";
+import { abilitiesOf } from "./model-words.ts";
 import { Prices } from "./prices.tsx";
 import { Routes } from "./routes.tsx";
 

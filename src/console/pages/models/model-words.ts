@@ -40,11 +40,6 @@ export function abilitiesOf({ can, surfaces }: Pick<ModelRow, "can" | "surfaces"
   return [...abilities, ...tasks];
 }
 
-/** Whether a model answers chats. */
-export function isChat({ max_output_tokens }: Pick<ModelRow, "max_output_tokens">): boolean {
-  return max_output_tokens > 0;
-}
-
 /** "USD per image": what a unit of a price is. */
 export function unitText(unit: string): string {
   return unit === "character" ? "per character" : `per ${unit}`;

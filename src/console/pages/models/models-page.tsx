@@ -11,7 +11,7 @@ import { PageHeader } from "../../parts/page-header.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { RangePicker } from "../../parts/range-picker.tsx";
 import { WHAT_IF_COLUMNS } from "../../parts/what-if-columns.tsx";
-import { catalogQuery, type ModelRow } from "../../queries/overview.ts";
+import { catalogQuery, isChat, type ModelRow } from "../../queries/overview.ts";
 import { type RangeSearch, resolveRange } from "../../ranges.ts";
 import { Catalog } from "./catalog.tsx";
 import { Estimator } from "./estimator.tsx";
@@ -62,7 +62,7 @@ interface WhatIfProps {
 
 /** The tokens of a range at the prices of another model, in total and per key. */
 function WhatIf({ account, models, search }: WhatIfProps) {
-  const chats = models.filter(({ max_output_tokens }) => max_output_tokens > 0);
+  const chats = models.filter(isChat);
   const [chosen, setChosen] = useState(chats[0]?.id ?? "");
   const { from, to } = resolveRange(search);
   const list = useQuery({

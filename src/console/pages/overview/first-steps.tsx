@@ -3,7 +3,7 @@ import { readUsd } from "../../format.ts";
 import { Button, ButtonLink } from "../../parts/button.tsx";
 import { CodeBlock } from "../../parts/code-block.tsx";
 import { Panel } from "../../parts/panel.tsx";
-import { keyNamesQuery, latestQuery, modelsQuery, walletQuery } from "../../queries/overview.ts";
+import { isChat, keyNamesQuery, latestQuery, modelsQuery, walletQuery } from "../../queries/overview.ts";
 import { setupQuery, useMay } from "../../session.ts";
 import { FirstReceipt } from "./first-receipt.tsx";
 import styles from "./first-steps.module.css";
@@ -22,7 +22,7 @@ export function FirstSteps({ account, onHide }: FirstStepsProps) {
   const { data: latest } = useQuery(latestQuery(account));
   const { data: models } = useQuery(modelsQuery(account));
   const { data: wallet } = useQuery(walletQuery(account));
-  const chat = models?.items.find(({ max_output_tokens }) => max_output_tokens > 0);
+  const chat = models?.items.find(isChat);
   const hasKey = keys?.items.some(({ state }) => state === "active") ?? false;
   const first = latest?.items.at(-1);
   const hasEnded = first !== undefined && first.state !== "held";

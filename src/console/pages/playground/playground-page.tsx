@@ -9,7 +9,7 @@ import { Empty, ErrorPanel, Skeleton } from "../../parts/loaded.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { useMayChange } from "../../queries/keys.ts";
-import { catalogQuery, keyNamesQuery, type ModelRow, type NamedKey } from "../../queries/overview.ts";
+import { catalogQuery, isChat, keyNamesQuery, type ModelRow, type NamedKey } from "../../queries/overview.ts";
 import { openedRecordingQuery } from "../../queries/recordings.ts";
 import { setupQuery, useMay } from "../../session.ts";
 import { type Beginning, readBeginning } from "./from-recording.ts";
@@ -29,7 +29,7 @@ export function PlaygroundPage() {
   const { data: keys, error, refetch } = useQuery(keyNamesQuery(account));
   const { data: catalog } = useQuery(catalogQuery(account));
   const usable = keys?.items.filter((key) => key.state === "active" && mayChange(key));
-  const chats = catalog?.items.filter(({ max_output_tokens }) => max_output_tokens > 0);
+  const chats = catalog?.items.filter(isChat);
   return (
     <div className={styles.page}>
       <PageHeader
