@@ -38,6 +38,7 @@ test("no request begins while the files are used up, and the log says when that 
   expect(running.mayBegin()).toBe(false);
   await until(() => log.text().includes("open files nearly used up"));
   room = 2;
+  await until(() => running.mayBegin());
   await until(() => log.text().includes("open files free again"));
   expect(beginAll(running)).toBe(1);
 });
