@@ -165,6 +165,7 @@ function addViewCommands(program: Command): void {
     .option("--model <id>", "id of a model")
     .option("--upstream <name>", "name of an upstream")
     .option("--outcome <outcome>", "ok, client_closed or an error code")
+    .option("--failed", "those that ended with another outcome than ok, or with none")
     .addOption(
       new Option("--state <state>", "state of the hold").choices(["held", "settled", "released", "expired"]),
     )

@@ -15,6 +15,7 @@ export interface ReceiptsOptions extends ScopeOptions {
   readonly model?: string;
   readonly upstream?: string;
   readonly outcome?: string;
+  readonly failed?: boolean;
   readonly state?: HoldState;
   readonly from?: number;
   readonly to?: number;
@@ -27,13 +28,13 @@ const LIMIT_MAX = 1_000;
 
 /** Lists the newest receipts of an account that match the options. */
 export async function runReceipts(storage: Storage, options: ReceiptsOptions): Promise<CommandResult> {
-  const { limit = LIMIT_DEFAULT, model, upstream, outcome, state, from: fromMs, to: toMs } = options;
+  const { limit = LIMIT_DEFAULT, model, upstream, outcome, failed, state, from: fromMs, to: toMs } = options;
   if (limit < 1 || limit > LIMIT_MAX) throw new CommandError(`Expected a limit from 1 to ${LIMIT_MAX}.`, 2);
   const account = await requireAccount(storage.database, options.account);
   const walletId = account.id;
   const keyId = await findAccountKey(storage, walletId, options.key);
   const scopes = await findScopes(storage, account, options);
-  const filter = { walletId, keyId, model, upstream, outcome, state, scopes, fromMs, toMs };
+  const filter = { walletId, keyId, model, upstream, outcome, failed, state, scopes, fromMs, toMs };
   const receipts = (await readReceipts(storage, filter, limit)).map(printReceipt);
   return { json: { account_id: walletId, receipts }, text: printReceipts(receipts) };
 }

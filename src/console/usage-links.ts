@@ -1,4 +1,5 @@
 import type { LinkProps } from "@tanstack/react-router";
+import { FAILED } from "./queries/requests.ts";
 import { type RangeSearch, rangeOfTimes } from "./ranges.ts";
 import { withSearch } from "./search.ts";
 import { OTHERS, STEP_MS } from "./series.ts";
@@ -53,12 +54,17 @@ function requestsLink(account: string, query: UsageQuery, { series, ...range }: 
   return { to: "/accounts/$account/requests", params: { account }, search };
 }
 
+/** Answered and failed requests, where nothing else divides them. */
+const OUTCOMES: Readonly<Record<string, { readonly outcome: string }>> = {
+  ok: { outcome: "ok" },
+  errors: { outcome: FAILED },
+};
+
 /** The filter of one series. The others together, and requests that have nothing to divide by, have none. */
 function filterOf({ group, scope, tag_key }: UsageQuery, series: string | undefined) {
   if (!series || series === OTHERS) return {};
   const name = FILTERS.find((each) => each === group);
   if (name) return { [name]: series };
-  // Answered and failed requests, where nothing else divides them.
-  if (!isScopeGroup(group)) return series === "ok" ? { outcome: "ok" } : {};
+  if (!isScopeGroup(group)) return OUTCOMES[series] ?? {};
   return { scope: addScope(scope, `${group}:${group === "tag" ? `${tag_key}=${series}` : series}`) };
 }

@@ -405,6 +405,8 @@ export interface ReceiptFilter {
   readonly upstream?: string | undefined;
   readonly state?: HoldState | undefined;
   readonly outcome?: string | undefined;
+  /** Selects receipts that ended with another outcome than `ok`, or with none, as expired holds do. */
+  readonly failed?: boolean | undefined;
   readonly metadata?: MetadataCondition | undefined;
   /**
    * Selects receipts that count for each of these scopes, at most {@link FILTER_SCOPES_MAX}. Those without a project

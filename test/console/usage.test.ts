@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { printChange, printShare } from "../../src/console/compare.ts";
 import { RANGES, type RangeName } from "../../src/console/ranges.ts";
+import { linksOfChart } from "../../src/console/usage-links.ts";
 import { resolveUsage, unitsOf } from "../../src/console/usage-view.ts";
 import { readView } from "../../src/usage/view.ts";
 
@@ -45,6 +46,27 @@ describe("a usage view in the URL", () => {
     expect(resolveUsage({ group: "account" }, BERLIN).group).toBe("model");
     expect(resolveUsage({ group: "toString" }, BERLIN).group).toBe("model");
     expect(resolveUsage({ group: "key" }, { ...BERLIN, isOperator: true }).group).toBe("account");
+  });
+});
+
+describe("the bars of a chart of requests", () => {
+  test("lead to the answered requests of their hour, to the failed ones, or to all", () => {
+    const query = {
+      from: "2026-11-27T00:00:00Z",
+      to: "2026-11-27T02:00:00Z",
+      by: "hour",
+      offset_h: 0,
+      group: "none",
+    } as const;
+    const times = ["2026-11-27T00:00:00Z", "2026-11-27T01:00:00Z"];
+    const { placeLink } = linksOfChart({ account: "a1", query, times });
+    const hour = { from: "2026-11-27T01:00Z", to: "2026-11-27T02:00Z" };
+    for (const [series, filter] of [
+      ["ok", { outcome: "ok" }],
+      ["errors", { outcome: "failed" }],
+      ["input", {}],
+    ] as const)
+      expect(placeLink(1, series)?.search).toEqual({ ...hour, ...filter });
   });
 });
 

@@ -33,6 +33,9 @@ export const FILTERS = [
   "metadata",
 ] as const;
 
+/** What the URL has as the outcome of every request that did not end with `ok`. */
+export const FAILED = "failed";
+
 /** The states of a request, in the words of the console. */
 export const STATES = { held: "running", settled: "settled", released: "released", expired: "expired" };
 
@@ -50,13 +53,17 @@ type Query = NonNullable<
 >;
 
 export const requestsQuery = (account: string, search: RequestsSearch) => {
-  const { state = "" } = search;
-  const filters = FILTERS.filter((name) => name !== "state" || Object.hasOwn(STATES, state));
+  const { state = "", outcome } = search;
+  const isFailed = outcome === FAILED;
+  const filters = FILTERS.filter((name) =>
+    name === "outcome" ? !isFailed : name !== "state" || Object.hasOwn(STATES, state),
+  );
   const named = filters.flatMap((name) => (search[name] ? [[name, search[name]]] : []));
   // Without a range the list reaches back to the first request.
   const { from, to } = resolveRange(search);
   const query: Query = {
     ...Object.fromEntries(named),
+    ...(isFailed && { failed: true }),
     ...(hasRange(search) && { from, to }),
     ...(search.page && { page: search.page }),
     ...(isOrdered(search) && { sort: search.sort }),

@@ -85,6 +85,7 @@ export function encodeReceiptFilter(filter: ReceiptFilter): Proto.HoldFilter {
     upstream: text(filter.upstream),
     state: filter.state && holdStates.encode(filter.state),
     outcome: text(filter.outcome),
+    failed: filter.failed || undefined,
     metadata: filter.metadata && {
       name: encodeText(filter.metadata.name),
       value: encodeText(filter.metadata.value),
@@ -113,6 +114,7 @@ export function decodeReceiptFilter(wire: Proto.HoldFilter__Output | null): Rece
     upstream: filter.upstream,
     state: holdStates.decodeOptional(filter.state, "filter.state", "invalid_query"),
     outcome: filter.outcome,
+    failed: filter.failed || undefined,
     metadata: filter.metadata ?? undefined,
     scopes: decodeFilterScopes(filter),
   };

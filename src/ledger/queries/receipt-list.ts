@@ -98,11 +98,13 @@ async function readWindow(
 
 /** A list of one wallet goes on after a hold id, a list of all wallets after a hold id and a wallet. */
 function listOf(filter: ReceiptFilter): PagedList {
-  const { walletId, fromMs, toMs, keyId, surface, model, upstream, state, outcome, metadata } = filter;
+  const { walletId, fromMs, toMs, keyId, surface, model, upstream, state, outcome, failed, metadata } =
+    filter;
   const [scope, ...moreScopes] = filter.scopes ?? [];
   const texts = { walletId, fromMs, toMs, keyId, surface, model, upstream, state, outcome };
+  const more = { ...(failed && { failed }), ...(moreScopes.length > 0 && { moreScopes }) };
   return {
-    name: ["receipts", { ...texts, metadata, scope, ...(moreScopes.length > 0 && { moreScopes }) }],
+    name: ["receipts", { ...texts, metadata, scope, ...more }],
     isPosition,
   };
 }

@@ -193,6 +193,7 @@ export function conditionsOf(filter: ReceiptFilter, values: Values, dialect: Dia
     const text = filter[name as keyof typeof TEXT_COLUMNS];
     if (text !== undefined) conditions.push(`${column} = ${values.add(storable(text))}`);
   }
+  if (filter.failed) conditions.push("state <> 'held' AND coalesce(outcome, '') <> 'ok'");
   if (filter.metadata) {
     const name = values.add(storable(filter.metadata.name));
     const { member } = dialect;

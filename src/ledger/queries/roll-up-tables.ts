@@ -1,6 +1,6 @@
 import { DAY_MS } from "../../domain/id-time.ts";
 import { LedgerError } from "../ledger.ts";
-import { USAGE_WALLETS_MAX, type UsageQuery } from "../records.ts";
+import { type ReceiptFilter, USAGE_WALLETS_MAX, type UsageQuery } from "../records.ts";
 import { type Coverage, ceilOf, isEmpty, NO_TOTALS_MS, type TimeRange } from "./coverage.ts";
 import { isStorable, type Values } from "./query.ts";
 
@@ -72,12 +72,15 @@ export function addAll(texts: readonly string[], values: Values): string {
   return texts.map((text) => values.add(text)).join(", ");
 }
 
+type RollUpCondition = "keyId" | "model" | "upstream" | "outcome" | "failed";
+
 /** Returns the conditions of a filter on the columns of a roll-up. */
 export function rollUpConditions(
-  { keyId, model, upstream, outcome }: Pick<UsageQuery, "keyId" | "model" | "upstream" | "outcome">,
+  { keyId, model, upstream, outcome, failed }: Pick<ReceiptFilter, RollUpCondition>,
   values: Values,
 ): readonly string[] {
   const conditions: string[] = [];
+  if (failed) conditions.push("outcome <> 'ok'");
   for (const [column, text] of Object.entries({ key_id: keyId, model, upstream, outcome })) {
     if (text !== undefined) conditions.push(`${column} = ${values.add(text)}`);
   }

@@ -116,6 +116,7 @@ describe.each(DIALECTS)("requests on %s", (dialect) => {
     expect(await find("upstream=scripted-anthropic")).toEqual([claude]);
     expect(await find("outcome=ok")).toEqual([claude, chat]);
     expect(await find("outcome=upstream_unavailable")).toEqual([failed]);
+    expect(await find("failed=true")).toEqual([failed]);
     expect(await find("surface=messages")).toEqual([claude]);
     expect(await find("state=released&model=chat")).toEqual([failed]);
     expect(await find("from=2020-01-01T00:00:00Z&to=2021-01-01T00:00:00Z")).toEqual([]);

@@ -159,12 +159,16 @@ export function describeConsoleReads(env: LedgerEnv): void {
         facts: outcome,
       });
     }
+    await env.hold("lost", 2n, { ...at("lost", -21), ttlMs: 1 });
+    env.clock.nowMs += 1;
+    await env.sweep();
     const { walletId } = env;
     const read = async () => ({
       all: (await env.ledger.receipts({ walletId }, { size: 4 })).items,
       key: (await pagesOf((page) => env.ledger.receipts({ walletId, keyId: "k3" }, page), 2)).flat(),
       none: (await env.ledger.receipts({ walletId, keyId: "k9" }, { size: 4 })).items,
       late: (await env.ledger.receipts({ walletId, outcome: "upstream_timeout" }, { size: 9 })).items,
+      failed: (await env.ledger.receipts({ walletId, failed: true }, { size: 9 })).items,
       usage: await env.ledger.usage({ walletId, groupBy: ["day", "key", "upstream", "outcome"] }),
       shifted: await env.ledger.usage({
         walletId,
@@ -182,6 +186,7 @@ export function describeConsoleReads(env: LedgerEnv): void {
     expect(isBackfilling).toBe(false);
     expect(await read()).toEqual(before);
     expect(before.usage.rows).not.toHaveLength(0);
+    expect(before.failed).toHaveLength(6);
   });
 
   test("an offset that is no whole hour of a zone is rejected", async () => {

@@ -3,7 +3,7 @@ import { viewOutcome } from "../../parts/badge.tsx";
 import { ChoiceFilter, KeyFilter, ModelFilter, useFilter } from "../../parts/filters.tsx";
 import { ViewLink } from "../../parts/list-table.tsx";
 import { ScopeFilter } from "../../parts/scope-filter.tsx";
-import { STATES } from "../../queries/requests.ts";
+import { FAILED, STATES } from "../../queries/requests.ts";
 import styles from "./requests.module.css";
 
 const OUTCOMES = ["ok", "client_closed", "empty_completion", "upstream_unavailable", "upstream_timeout"];
@@ -22,7 +22,8 @@ interface FiltersProps {
 
 /** The filters of the list, each held by the URL. */
 export function Filters({ account, scope }: FiltersProps) {
-  const outcomes = OUTCOMES.map((value) => ({ value, text: viewOutcome(value).text }));
+  const named = OUTCOMES.map((value) => ({ value, text: viewOutcome(value).text }));
+  const outcomes = [{ value: FAILED, text: "any but ok" }, ...named];
   const states = Object.entries(STATES).map(([value, text]) => ({ value, text }));
   return (
     <div className={styles.filters}>

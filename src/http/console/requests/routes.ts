@@ -132,13 +132,14 @@ async function orderReceipts(
 }
 
 function readFilter(walletId: string, query: RequestsQueryText): ReceiptFilter {
-  const { key: keyId, model, upstream, outcome, surface, state, from, to, metadata, scope } = query;
+  const { key: keyId, model, upstream, outcome, failed, surface, state, from, to, metadata, scope } = query;
   return {
     walletId,
     keyId,
     model,
     upstream,
     outcome,
+    failed,
     surface,
     state,
     fromMs: readMs(from, "from"),

@@ -12,6 +12,9 @@ export const requestsQuery = t.Object({
   model: t.Optional(text),
   upstream: t.Optional(text),
   outcome: t.Optional(text),
+  failed: t.Optional(
+    t.Boolean({ description: "those that ended with another outcome than ok, or with none" }),
+  ),
   surface: t.Optional(text),
   state: t.Optional(oneOf(["held", "settled", "released", "expired"])),
   from: t.Optional(time),

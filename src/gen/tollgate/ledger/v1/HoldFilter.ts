@@ -19,6 +19,7 @@ export interface HoldFilter {
   'metadata'?: (_tollgate_ledger_v1_MetadataCondition | null);
   'scope'?: (_tollgate_ledger_v1_Scope | null);
   'moreScopes'?: (_tollgate_ledger_v1_Scope)[];
+  'failed'?: (boolean);
   '_keyId'?: "keyId";
   '_surface'?: "surface";
   '_model'?: "model";
@@ -40,6 +41,7 @@ export interface HoldFilter__Output {
   'metadata': (_tollgate_ledger_v1_MetadataCondition__Output | null);
   'scope': (_tollgate_ledger_v1_Scope__Output | null);
   'moreScopes': (_tollgate_ledger_v1_Scope__Output)[];
+  'failed': (boolean);
   '_keyId'?: "keyId";
   '_surface'?: "surface";
   '_model'?: "model";
