@@ -32,6 +32,8 @@ export function filters<const Name extends string>(...names: readonly Name[]) {
 const LENGTHS: Readonly<Record<string, number>> = {
   page: 4_000,
   next: 2_048,
+  q: 254,
+  action: 100,
   scope: SCOPE_FILTER_CHARACTERS_MAX,
   metadata: 512,
 };

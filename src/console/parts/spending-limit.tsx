@@ -4,6 +4,7 @@ import { readUsd } from "../format.ts";
 import { describePeriod, limitFieldNames, type SpendingLimitValues } from "../spending-limits.ts";
 import { DAY_MS } from "../times.ts";
 import { Bar } from "./bar.tsx";
+import type { Column } from "./data-table.tsx";
 import { Choice, FieldRow } from "./field.tsx";
 import { Money } from "./money.tsx";
 import styles from "./stack.module.css";
@@ -118,6 +119,32 @@ export function LimitCell({ limit, label, none = "none" }: LimitCellProps) {
   if (!limit) return <span className={styles.soft}>{none}</span>;
   return <SpendingBar limit={limit} label={label} isShort />;
 }
+
+/** A key in a list, with its limit. */
+interface SpendingKey {
+  readonly name: string;
+  readonly spending_limit: CountedLimit | null;
+  readonly spent_30d_usd: string;
+}
+
+/** What a key may still spend, and what it spent. */
+export const SPENDING_COLUMNS: readonly Column<SpendingKey>[] = [
+  {
+    id: "limit",
+    order: ({ spending_limit }) => spending_limit && readUsd(spending_limit.remaining_usd),
+    header: "Spending limit",
+    cell: ({ name, spending_limit }) => (
+      <LimitCell limit={spending_limit} label={`Spending limit of ${name}`} />
+    ),
+  },
+  {
+    id: "spent",
+    order: ({ spent_30d_usd }) => readUsd(spent_30d_usd),
+    header: "Spent in 30 d",
+    align: "end",
+    cell: ({ spent_30d_usd }) => <Money usd={spent_30d_usd} />,
+  },
+];
 
 interface ForecastProps {
   readonly limit: ForecastLimit;

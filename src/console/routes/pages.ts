@@ -1,4 +1,6 @@
+import { FILTERS as REQUEST_FILTERS } from "../queries/requests.ts";
 import { filters, rangeAnd } from "../search.ts";
+import { FILTERS as USAGE_FILTERS } from "../usage-view.ts";
 import { account, entrance, operator, pagesBelow, root, shell } from "./parents.ts";
 
 const accountPage = pagesBelow(account);
@@ -9,37 +11,13 @@ export const trafficPages = [
     "/usage",
     () => import("../pages/usage/usage-page.tsx"),
     "UsagePage",
-    rangeAnd(
-      "by",
-      "group",
-      "tag",
-      "scope",
-      "key",
-      "model",
-      "upstream",
-      "outcome",
-      "compare",
-      "table",
-      "whatif",
-    ),
+    rangeAnd(...USAGE_FILTERS, "by", "group", "tag", "compare", "table", "whatif"),
   ),
   accountPage(
     "/requests",
     () => import("../pages/requests/requests-page.tsx"),
     "RequestsPage",
-    rangeAnd(
-      "scope",
-      "key",
-      "model",
-      "upstream",
-      "outcome",
-      "surface",
-      "state",
-      "metadata",
-      "page",
-      "sort",
-      "live",
-    ),
+    rangeAnd(...REQUEST_FILTERS, "page", "sort", "live"),
   ),
   accountPage("/requests/$request", () => import("../pages/requests/receipt-page.tsx"), "ReceiptPage"),
   accountPage(

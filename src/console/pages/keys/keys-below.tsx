@@ -1,11 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
-import { readUsd } from "../../format.ts";
 import type { Column } from "../../parts/data-table.tsx";
 import { ListTable } from "../../parts/list-table.tsx";
 import { Empty } from "../../parts/loaded.tsx";
-import { Money } from "../../parts/money.tsx";
 import { Panel } from "../../parts/panel.tsx";
-import { LimitCell } from "../../parts/spending-limit.tsx";
+import { SPENDING_COLUMNS } from "../../parts/spending-limit.tsx";
 import stack from "../../parts/stack.module.css";
 import { Time } from "../../parts/time.tsx";
 import { childKeysQuery, type KeyPageData, type ListedKey } from "../../queries/keys.ts";
@@ -28,21 +26,7 @@ const COLUMNS: readonly Column<ListedKey>[] = [
       </span>
     ),
   },
-  {
-    id: "limit",
-    order: ({ spending_limit }) => spending_limit && readUsd(spending_limit.remaining_usd),
-    header: "Spending limit",
-    cell: ({ name, spending_limit }) => (
-      <LimitCell limit={spending_limit} label={`Spending limit of ${name}`} />
-    ),
-  },
-  {
-    id: "spent",
-    order: ({ spent_30d_usd }) => readUsd(spent_30d_usd),
-    header: "Spent in 30 d",
-    align: "end",
-    cell: ({ spent_30d_usd }) => <Money usd={spent_30d_usd} />,
-  },
+  ...SPENDING_COLUMNS,
   {
     id: "ends",
     order: ({ expires_at, revoked_at }) => revoked_at ?? expires_at,

@@ -7,7 +7,7 @@ import { ListTable } from "../../parts/list-table.tsx";
 import { Empty } from "../../parts/loaded.tsx";
 import { Money } from "../../parts/money.tsx";
 import { Panel } from "../../parts/panel.tsx";
-import { LimitCell } from "../../parts/spending-limit.tsx";
+import { LimitCell, SPENDING_COLUMNS } from "../../parts/spending-limit.tsx";
 import styles from "../../parts/stack.module.css";
 import { Time } from "../../parts/time.tsx";
 import type { ListedKey } from "../../queries/keys.ts";
@@ -42,21 +42,7 @@ const KEY_COLUMNS: readonly Column<ListedKey>[] = [
       </span>
     ),
   },
-  {
-    id: "limit",
-    order: ({ spending_limit }) => spending_limit && readUsd(spending_limit.remaining_usd),
-    header: "Spending limit",
-    cell: ({ name, spending_limit }) => (
-      <LimitCell limit={spending_limit} label={`Spending limit of ${name}`} />
-    ),
-  },
-  {
-    id: "spent",
-    order: ({ spent_30d_usd }) => readUsd(spent_30d_usd),
-    header: "Spent in 30 d",
-    align: "end",
-    cell: ({ spent_30d_usd }) => <Money usd={spent_30d_usd} />,
-  },
+  ...SPENDING_COLUMNS,
   {
     id: "used",
     order: ({ last_used_at }) => last_used_at,

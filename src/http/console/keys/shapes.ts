@@ -160,7 +160,7 @@ export const keysQuery = t.Composite([
   pageQuery,
   viewerQuery,
   t.Object({
-    q: t.Optional(t.String({ maxLength: 100, description: "part of a name or hint" })),
+    q: t.Optional(t.String({ maxLength: 254, description: "part of a name or hint" })),
     state: t.Optional(keyState),
     project: t.Optional(projectId),
     sort: sortOf(...KEY_ORDERS),

@@ -132,16 +132,11 @@ async function orderReceipts(
 }
 
 function readFilter(walletId: string, query: RequestsQueryText): ReceiptFilter {
-  const { key: keyId, model, upstream, outcome, failed, surface, state, from, to, metadata, scope } = query;
+  const { key: keyId, from, to, metadata, scope, page: _page, size: _size, sort: _sort, ...named } = query;
   return {
+    ...named,
     walletId,
     keyId,
-    model,
-    upstream,
-    outcome,
-    failed,
-    surface,
-    state,
     fromMs: readMs(from, "from"),
     toMs: readMs(to, "to"),
     metadata: metadata === undefined ? undefined : readMetadata(metadata),
