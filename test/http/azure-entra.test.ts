@@ -41,8 +41,8 @@ let resource: AzureResource;
 const before = VARIABLES.map((name) => [name, process.env[name]] as const);
 
 /** A gateway has a token of its own: its upstream is new. */
-async function startGateway(connectMs = 20_000): Promise<void> {
-  const timeouts = { connectMs, firstOutputMs: 20_000, idleMs: 20_000, totalMs: 30_000 };
+async function startGateway(connectMs = 60_000): Promise<void> {
+  const timeouts = { connectMs, firstOutputMs: 60_000, idleMs: 60_000, totalMs: 120_000 };
   gateway = await startTestGateway({
     models: [
       scriptedModel("chat", "openai", { routes: [scriptedRoute("azure", "chat")] }),
