@@ -125,6 +125,8 @@ describe.each(SURFACES)("a client that disconnects between finish and settlement
     client.run("COMMIT");
     await requestsEnd(before + 1);
     expect(requestLines().at(-1)).toContain('"outcome":"ok"');
+    // A ledger that was held up for 3 s settles from the outbox.
+    await gateway.nothingIsHeld();
     expect(await gateway.receiptOf(response)).toMatchObject({ state: "settled", captured: 25_000n });
   });
 });
