@@ -18,7 +18,7 @@ import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 const DEAR = { ...TEST_PRICE, input: parsePrice("10.00"), output: parsePrice("20.00") };
 
 /** The drain time at start. Longer than any test waits. */
-const DRAIN_MS = 60_000;
+const DRAIN_MS = 240_000;
 
 let gateway: TestGateway;
 beforeEach(async () => {
