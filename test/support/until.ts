@@ -14,3 +14,14 @@ export async function until(
     await Bun.sleep(EVERY_MS);
   }
 }
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** As long as a file of tests takes on a busy machine. */
+const LEFT_MS_MIN = 120_000;
+
+/** Resolves when the day of a zone lasts two more minutes, so that no day and no month ends during the tests. */
+export async function untilDayLasts(offsetHours = 0): Promise<void> {
+  const leftMs = DAY_MS - ((Date.now() + offsetHours * HOUR_MS) % DAY_MS);
+  if (leftMs < LEFT_MS_MIN) await Bun.sleep(leftMs);
+}

@@ -16,6 +16,7 @@ import {
   WEBHOOK_SECRET,
 } from "../../support/scripted-stripe.ts";
 import type { TestConsole } from "../../support/test-console.ts";
+import { untilDayLasts } from "../../support/until.ts";
 import { openConsoleOn } from "./open-consoles.ts";
 
 const TERMS = { is_on: true, below_usd: "10", amount_usd: "20.00", month_max_usd: "100.00" };
@@ -34,6 +35,7 @@ describe.each(DIALECTS)("the automatic top-up of an account in %s", (dialect) =>
     console = await openConsoleOn(dialect, { settings: { ...settings, stripe: secrets, payments } });
   });
   beforeEach(async () => {
+    await untilDayLasts();
     Object.assign(payments, readPayments({}));
     account = await console.newAccount();
     owner = await console.newMember(account.id, "owner");

@@ -4,7 +4,7 @@ import type { Actor } from "../../../src/accounts/audit-trail.ts";
 import { parseUsd } from "../../../src/domain/money.ts";
 import { addMember, addPerson } from "../../accounts/actors.ts";
 import { DIALECTS } from "../../accounts/temp-storage.ts";
-import { until } from "../../support/until.ts";
+import { until, untilDayLasts } from "../../support/until.ts";
 import { consoleForTests } from "./open-consoles.ts";
 
 describe.each(DIALECTS)("what operators do in %s", (dialect) => {
@@ -80,6 +80,7 @@ describe.each(DIALECTS)("what operators do in %s", (dialect) => {
   });
 
   test("a correction takes money off once, with its reason in audit trail, wallet and statement", async () => {
+    await untilDayLasts();
     const { id } = await console.newAccount();
     await post(`/accounts/${id}/top-ups`, { id: "t1", amount_usd: "1000", reason: "invoice 7" });
     const body = { id: "c1", amount_usd: "990", reason: "1,000 for 10" };

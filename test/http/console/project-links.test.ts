@@ -1,6 +1,7 @@
-import { describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { addMember } from "../../accounts/actors.ts";
 import { DIALECTS } from "../../accounts/temp-storage.ts";
+import { untilDayLasts } from "../../support/until.ts";
 import { consoleForTests } from "./open-consoles.ts";
 
 const DAY_MS = 86_400_000;
@@ -8,6 +9,7 @@ const MONEY = 10_000_000_000n;
 
 describe.each(DIALECTS)("a link to a project on %s", (dialect) => {
   const console = consoleForTests(dialect);
+  beforeEach(() => untilDayLasts());
 
   async function newAccount() {
     const account = await console.newAccount();

@@ -1,12 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import { addMember } from "../../accounts/actors.ts";
 import { DIALECTS } from "../../accounts/temp-storage.ts";
+import { untilDayLasts } from "../../support/until.ts";
 import { consoleForTests } from "./open-consoles.ts";
 
 describe.each(DIALECTS)("the usage of a project in the console on %s", (dialect) => {
   const console = consoleForTests(dialect);
 
   test("is divided by key, member and end user, with what the limit of each end user has counted", async () => {
+    await untilDayLasts();
     const account = await console.newAccount();
     const owner = await addMember(console.parts.database, account.id, "owner");
     const call = (method: string, path: string, body?: object) =>

@@ -7,6 +7,7 @@ import { parseUsd } from "../../../src/domain/money.ts";
 import { DIALECTS } from "../../accounts/temp-storage.ts";
 import { CALLER_SECRET, signCall } from "../../support/signed-call.ts";
 import type { TestConsole } from "../../support/test-console.ts";
+import { untilDayLasts } from "../../support/until.ts";
 import { openConsoleOn } from "./open-consoles.ts";
 
 const secretOf = (byte: number) => `whsec_${Buffer.alloc(32, byte).toString("base64")}`;
@@ -199,6 +200,7 @@ describe.each(DIALECTS)("signed calls in %s", (dialect) => {
   });
 
   test("a caller adds at most its maximum in a call, and in a day among concurrent calls", async () => {
+    await untilDayLasts();
     const small = { caller: "small", secret: SMALL_SECRET };
     const above = await send(topUp(newId(), { amount_usd: "10.000000001" }), small);
     expect([above.status, above.json.error.code]).toEqual([403, "forbidden"]);

@@ -6,8 +6,10 @@ import { createProject } from "../../../src/accounts/project-changes.ts";
 import { parseUsd } from "../../../src/domain/money.ts";
 import type { Scope } from "../../../src/domain/scope.ts";
 import { DIALECTS } from "../../accounts/temp-storage.ts";
+import { untilDayLasts } from "../../support/until.ts";
 import { consoleForTests } from "./open-consoles.ts";
 
+await untilDayLasts();
 const MONTH = new Date().toISOString().slice(0, 7);
 
 describe.each(DIALECTS)("a split statement in the console on %s", (dialect) => {

@@ -17,6 +17,7 @@ import { CHAT, MESSAGES, post } from "../../support/client.ts";
 import { gate } from "../../support/script.ts";
 import { answerWith } from "../../support/scripted-answers.ts";
 import { openTestConsole } from "../../support/test-console.ts";
+import { untilDayLasts } from "../../support/until.ts";
 import { consoleForTests } from "./open-consoles.ts";
 
 const HOUR_MS = 3_600_000;
@@ -76,6 +77,7 @@ describe.each(DIALECTS)("usage on %s", (dialect) => {
     "keys and accounts have spent in 30 days what the usage of a viewer at UTC%d says",
     async (offsetHours) => {
       const { accountId } = await payer();
+      await untilDayLasts(offsetHours);
       const bookedMs = Date.now();
       const shiftMs = offsetHours * HOUR_MS;
       const midnightMs = Math.floor((bookedMs + shiftMs) / DAY_MS) * DAY_MS - shiftMs;
@@ -215,6 +217,7 @@ describe.each(DIALECTS)("usage on %s", (dialect) => {
 
   test("has days of the viewer's zone up to 31 days, and UTC days beyond", async () => {
     const key = await payer();
+    await untilDayLasts();
     const midnight = Math.floor(Date.now() / DAY_MS) * DAY_MS;
     // The ledger takes ids of the last 24 hours, so that a receipt of yesterday is from its last second.
     await book(key, { atMs: midnight - 1_000 });

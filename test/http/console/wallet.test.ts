@@ -5,8 +5,10 @@ import { issueKey } from "../../../src/accounts/keys/keys.ts";
 import { parseUsd } from "../../../src/domain/money.ts";
 import type { Ledger } from "../../../src/ledger/ledger.ts";
 import { DIALECTS } from "../../accounts/temp-storage.ts";
+import { untilDayLasts } from "../../support/until.ts";
 import { consoleForTests } from "./open-consoles.ts";
 
+await untilDayLasts();
 const MONTH = new Date().toISOString().slice(0, 7);
 const READS = [
   "",
