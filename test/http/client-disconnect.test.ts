@@ -1,19 +1,28 @@
 import { describe, expect, test } from "bun:test";
 import { connect } from "node:net";
-import { post, SURFACES, type Surface } from "../support/client.ts";
+import { CHAT, post, SURFACES } from "../support/client.ts";
 import { gatewayForTests } from "../support/gateway-for-tests.ts";
 import type { ModelOutput } from "../support/model-output.ts";
 import { answerWith } from "../support/scripted-answers.ts";
-import { scriptedModel, scriptedUpstream } from "../support/test-catalog.ts";
+import {
+  scriptedModel,
+  scriptedRoute,
+  scriptedUpstream,
+  scriptedUpstreams,
+} from "../support/test-catalog.ts";
 
 // Only the idle timeout is short; the others suit a busy machine.
 const timeouts = { connectMs: 60_000, firstOutputMs: 60_000, idleMs: 150, totalMs: 120_000 };
 
 const gateway = gatewayForTests({
-  models: [scriptedModel("chat", "openai"), scriptedModel("claude", "anthropic")],
-  upstreams: ({ openaiUrl, anthropicUrl }) => [
-    scriptedUpstream("scripted-openai", "openai", { baseUrl: openaiUrl, timeouts }),
-    scriptedUpstream("scripted-anthropic", "anthropic", { baseUrl: anthropicUrl, timeouts }),
+  models: [
+    scriptedModel("chat", "openai"),
+    scriptedModel("claude", "anthropic"),
+    scriptedModel("brief", "openai", { routes: [scriptedRoute("brief", "brief")] }),
+  ],
+  upstreams: (scripted) => [
+    ...scriptedUpstreams(scripted),
+    scriptedUpstream("brief", "openai", { baseUrl: scripted.openaiUrl, timeouts }),
   ],
 });
 
@@ -30,8 +39,8 @@ function bytesBefore(text: string, word: string): number {
 }
 
 /** Streams the output up to a word, and then sends nothing more. */
-function streamUntil(surface: Surface, word: string): void {
-  gateway.upstream.on(surface.model, async function* (request) {
+function streamUntil(model: string, word: string): void {
+  gateway.upstream.on(model, async function* (request) {
     let text = "";
     for await (const step of answerWith(OUTPUT, { framing: "until_close" })(request)) {
       if ("send" in step) text += String(step.send);
@@ -95,9 +104,8 @@ describe.each(SURFACES)("a client that disconnects, on $path,", (surface) => {
 });
 
 test("the idle timeout starts with the last piece, also when the first-output timeout is longer", async () => {
-  const [surface] = SURFACES;
-  streamUntil(surface, "four");
-  const response = await post(gateway, surface, { stream: true });
+  streamUntil("brief", "four");
+  const response = await post(gateway, CHAT, { model: "brief", stream: true });
   await response.text();
   // The first-output timeout is a minute, the idle timeout 150 ms.
   const [attempt] = (await gateway.receiptOf(response)).outcome?.attempts ?? [];
