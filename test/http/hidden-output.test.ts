@@ -16,8 +16,8 @@ import {
 } from "./conformance/stream-events.ts";
 
 /** The first-output timeout. Hidden output meets it; the rest of the answer comes later. */
-const FIRST_OUTPUT_MS = 1_500;
-const SILENCE_MS = 2_000;
+const FIRST_OUTPUT_MS = 4_000;
+const SILENCE_MS = 4_500;
 
 const timeouts = { connectMs: 5_000, firstOutputMs: FIRST_OUTPUT_MS, idleMs: 20_000, totalMs: 30_000 };
 const protocols: readonly ScriptedFormat[] = ["openai", "anthropic"];

@@ -9,7 +9,9 @@ import { scriptedModel, scriptedRoute, scriptedUpstream } from "../support/test-
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 const MIB = 1024 * 1024;
-const hasty = { connectMs: 5_000, firstOutputMs: 250, idleMs: 250, totalMs: 400 };
+/** The limits of the model "hasty". */
+const HASTY = { connectMs: 5_000, firstOutputMs: 250, idleMs: 250, totalMs: 400 };
+const MODELS = ["chat", "early", "hasty"];
 
 let early: Server;
 let gateway: TestGateway;
@@ -19,9 +21,10 @@ beforeAll(async () => {
   early.listen(0, "127.0.0.1", () => resolve());
   await listening;
   gateway = await startTestGateway({
-    models: ["chat", "early"].map((id) => scriptedModel(id, "openai", { routes: [scriptedRoute(id, id)] })),
+    models: MODELS.map((id) => scriptedModel(id, "openai", { routes: [scriptedRoute(id, id)] })),
     upstreams: ({ openaiUrl }) => [
-      scriptedUpstream("chat", "openai", { baseUrl: openaiUrl, timeouts: hasty }),
+      scriptedUpstream("chat", "openai", { baseUrl: openaiUrl }),
+      scriptedUpstream("hasty", "openai", { baseUrl: openaiUrl, timeouts: HASTY }),
       scriptedUpstream("early", "openai", { baseUrl: urlOf(early) }),
     ],
   });
@@ -62,15 +65,21 @@ function* sends(...pieces: (string | Uint8Array)[]): Generator<Step> {
   for (const send of pieces) yield* [{ send }, { waitMs: 2 }];
 }
 
+/** Sends pieces, of which the gateway has read the last one when it closes the connection. */
+function* sendsUntilClosed(...pieces: string[]): Generator<Step> {
+  yield* sends(...pieces);
+  yield { leave: "hang" };
+}
+
 const TOO_MUCH: readonly (readonly [name: string, script: Script])[] = [
   ["a second answer at once", () => sends(withLength(MINE) + SURPLUS)],
-  ["a second answer a moment later", () => sends(withLength(MINE), SURPLUS)],
+  ["a second answer a moment later", () => sendsUntilClosed(withLength(MINE), SURPLUS)],
   [
     "half a second answer now and half later",
-    () => sends(withLength(MINE) + SURPLUS.slice(0, 30), SURPLUS.slice(30)),
+    () => sendsUntilClosed(withLength(MINE) + SURPLUS.slice(0, 30), SURPLUS.slice(30)),
   ],
   ["a second answer after the last chunk", () => sends(chunked(MINE) + SURPLUS)],
-  ["a second answer some time after the last chunk", () => sends(chunked(MINE), SURPLUS)],
+  ["a second answer some time after the last chunk", () => sendsUntilClosed(chunked(MINE), SURPLUS)],
   ["a length beside chunks", () => sends(chunked(MINE, "content-length: 5\r\n") + SURPLUS)],
   ["two lengths", () => sends(withLength(MINE, "content-length: 5\r\n") + SURPLUS)],
   [
@@ -170,11 +179,11 @@ describe("an upstream whose response head does not end", () => {
       "upstream_timeout",
     ],
   ] as const)("but consists of %s is cut off by a timeout", async (_name, start, piece, cause) => {
-    gateway.upstream.on("chat", function* () {
+    gateway.upstream.on("hasty", function* () {
       yield { send: start };
       for (;;) yield* [{ send: piece }, { waitMs: 5 }];
     });
-    await expectError(await post(gateway, CHAT, { stream: true }), CHAT, cause);
+    await expectError(await post(gateway, CHAT, { model: "hasty", stream: true }), CHAT, cause);
     await gateway.upstream.seen[0]?.over;
     await gateway.nothingIsHeld();
   });

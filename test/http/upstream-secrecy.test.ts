@@ -6,6 +6,7 @@ import { HELLO } from "../support/model-output.ts";
 import { type Answer, answer, garbage, type Script, type ScriptRequest } from "../support/script.ts";
 import { answerWith, EVENT_STREAM, frame, streamedLines } from "../support/scripted-answers.ts";
 import { scriptedModel, scriptedRoute, scriptedUpstream } from "../support/test-catalog.ts";
+import { until } from "../support/until.ts";
 
 const secrets = createCanaries();
 const hasty = { connectMs: 5_000, firstOutputMs: 100, idleMs: 100, totalMs: 250 };
@@ -169,7 +170,11 @@ describe.each(SURFACES)("a failing upstream reveals nothing to a client of $path
 });
 
 test("every upstream call carries canaries in its path and its key", async () => {
-  await post(gateway, SURFACES[0]);
+  // On a busy machine, a request may exceed its timeout before its upstream call.
+  await until(async () => {
+    await post(gateway, SURFACES[0]);
+    return gateway.upstream.seen.length > 0;
+  });
   const [seen] = gateway.upstream.seen;
   expect(() => secrets.expectNone(seen?.target ?? "")).toThrow();
   expect(() => secrets.expectNone(seen?.headers.authorization ?? "")).toThrow();
