@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
+import { createSqliteLedger } from "../../src/ledger/sqlite/ledger.ts";
 import { CHAT, MESSAGES, objectOf, post } from "../support/client.ts";
 import { expectError, expectRequestIds } from "../support/expect-error.ts";
 import { gatewayForTests } from "../support/gateway-for-tests.ts";
 import { scriptedModel } from "../support/test-catalog.ts";
 import { startTestGateway } from "../support/test-gateway.ts";
-import { until } from "../support/until.ts";
 
 const IDS = ["chat", "claude", "vendor/model-1", "mödel 100%"];
 
@@ -130,15 +130,15 @@ describe("GET /v1/key", () => {
   test("lists the credits in the order of spending, without one that has ended", async () => {
     const { secret, key } = await gateway.newPayer("2");
     const walletId = key.accountId;
-    const expiresAtMs = Date.now() + 3 * 86_400_000;
-    // Long enough to be granted before on a busy machine.
-    const briefEndsAtMs = Date.now() + 2_000;
+    const [expiresAtMs, endedAtMs] = [Date.now() + 3 * 86_400_000, Date.now() - 1];
     const grants = [
       { topUpId: "gift", amount: 1_000_000_000n, source: "promotion", expiresAtMs },
-      { topUpId: "brief", amount: 5_000_000_000n, source: "promotion", expiresAtMs: briefEndsAtMs },
+      { topUpId: "brief", amount: 5_000_000_000n, source: "promotion", expiresAtMs: endedAtMs },
     ] as const;
-    for (const grant of grants) await gateway.tollgate.ledger.topUp({ walletId, ...grant });
-    await until(() => Date.now() > briefEndsAtMs);
+    // A ledger that grants them a minute ago.
+    const past = createSqliteLedger({ database: gateway.sqlite, now: () => endedAtMs - 60_000 });
+    for (const grant of grants) await past.topUp({ walletId, ...grant });
+    await past.close();
     const { wallet } = await objectOf(await get("/v1/key", secret));
     expect(wallet).toMatchObject({
       available_usd: "3.00",
