@@ -5,7 +5,7 @@ import { wavFile } from "../support/audio-files.ts";
 import { dataOf, objectOf } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
 import { gatewayForTests } from "../support/gateway-for-tests.ts";
-import { answer } from "../support/script.ts";
+import { answer, type Script } from "../support/script.ts";
 import {
   answerImages,
   answerRerank,
@@ -205,13 +205,23 @@ describe("cases 189 to 195: a request for images", () => {
 });
 
 describe("cases 196 to 201: a speech request", () => {
+  /** Sends a file piece by piece, because the latest one is held back, and breaks off once `isOver`. */
+  const sendsPieces = (isOver: () => boolean): Script =>
+    function* () {
+      yield { send: "HTTP/1.1 200 OK\r\ncontent-type: audio/mpeg\r\ntransfer-encoding: chunked\r\n\r\n" };
+      while (!isOver()) yield* [{ send: "5\r\nsound\r\n" }, { waitMs: 20 }];
+      yield { leave: "reset" };
+    };
+
   test("case 196: is charged in full, and its connection is cut, when the upstream breaks", async () => {
+    let isBegun = false;
     gateway.upstream.on(
       "voice",
-      answerSpeech(SOUND, { pieces: [10_000], pauseMs: 20, cutAt: 25_000, end: "reset" }),
+      sendsPieces(() => isBegun),
     );
     const response = await speak();
     expect(response.status).toBe(200);
+    isBegun = true;
     await expect(response.bytes()).rejects.toThrow();
     expect(await chargeOf(response)).toMatchObject({
       captured: 180_000n,
@@ -231,7 +241,10 @@ describe("cases 196 to 201: a speech request", () => {
 
   test("case 198: is charged when the client disconnects in its middle", async () => {
     const controller = new AbortController();
-    gateway.upstream.on("voice", answerSpeech(SOUND, { pieces: [10_000], pauseMs: 20, end: "hang" }));
+    gateway.upstream.on(
+      "voice",
+      sendsPieces(() => false),
+    );
     const response = await speak({}, { signal: controller.signal });
     await response.body?.getReader().read();
     controller.abort();
