@@ -14,7 +14,7 @@ const gateway = gatewayForTests();
 /** Makes the ledger unavailable: another connection holds the write lock of its database. */
 function makeLedgerUnavailable(): { restore(): Promise<void> } {
   const client = new Database(gateway.sqlite.path);
-  client.run("PRAGMA busy_timeout = 1000");
+  client.run("PRAGMA busy_timeout = 60000");
   client.run("BEGIN IMMEDIATE");
   return {
     async restore() {

@@ -78,15 +78,15 @@ describe("the metrics of requests", () => {
     const raw = new ReadableStream<Uint8Array>({
       async start(controller) {
         controller.enqueue(bytes.subarray(0, 20));
-        await Bun.sleep(DELAY_MS);
+        await Bun.sleep(10 * DELAY_MS);
         controller.enqueue(bytes.subarray(20));
         controller.close();
       },
     });
     await (await post(gateway, CHAT, { raw })).text();
     const grown = await growth();
-    // The first part may arrive a little after it was sent.
-    expect(grown(ADDED_SUM)).toBeLessThanOrEqual(grown(DURATION_SUM) - DELAY_MS / 2000);
+    // A busy machine may receive the first part long after it was sent.
+    expect(grown(ADDED_SUM)).toBeLessThanOrEqual(grown(DURATION_SUM) - DELAY_MS / 1000);
   });
 
   test("count errors by their code, with the model and upstream that are known by then", async () => {
@@ -107,12 +107,15 @@ describe("the metrics of requests", () => {
   });
 
   test("get no series from the model names of a client", async () => {
-    const count = async () =>
-      (await (await fetch(`http://${gateway.tollgate.metricsAddress}/metrics`)).text()).split("\n").length;
+    const ofModels = async () => {
+      const text = await (await fetch(`http://${gateway.tollgate.metricsAddress}/metrics`)).text();
+      return text.split("\n").filter((line) => line.includes("model=")).length;
+    };
     await post(gateway, CHAT, { model: "unheard of" });
-    const lines = await count();
+    const series = await ofModels();
+    expect(series).toBeGreaterThan(0);
     for (let number = 0; number < 100; number++) await post(gateway, CHAT, { model: `name-${number}` });
-    expect(await count()).toBe(lines);
+    expect(await ofModels()).toBe(series);
   });
 
   test("show what a lying upstream was charged above its hold", async () => {
@@ -131,8 +134,10 @@ describe("the metrics of the ledger", () => {
     const held = gate();
     gateway.upstream.on("chat", answerWith(undefined, { gate: held.opened }));
     const asking = post(gateway, CHAT);
-    await until(async () => (await scrape())("tollgate_ledger_open_holds") === 1);
-    expect((await scrape())("tollgate_ledger_held_usd")).toBeGreaterThan(0);
+    await until(async () => {
+      const read = await scrape();
+      return read("tollgate_ledger_open_holds") === 1 && read("tollgate_ledger_held_usd") > 0;
+    });
     held.open();
     await (await asking).text();
     expect((await scrape())("tollgate_ledger_open_holds")).toBe(0);
