@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import { parsePrice } from "../../src/domain/money.ts";
 import { post, SURFACES } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
@@ -50,6 +50,8 @@ describe.each(SURFACES)("with two routes on $path", (surface) => {
     const first = `${surface.model}-first`;
     gateway.upstream.on(first, answerWith(), resetAtOnce, answerWith());
     await (await post(gateway, surface)).text();
+    // A reset that a busy machine reads later than 300 ms has another cause.
+    using _ = spyOn(performance, "now").mockReturnValue(performance.now());
     const response = await post(gateway, surface);
     expect(response.status).toBe(200);
     expect(gateway.upstream.seen.map(({ model }) => model)).toEqual([first, first, first]);
