@@ -141,7 +141,7 @@ describe.each(SURFACES)("a key without money that sends many requests, on $path,
   test("is declined from memory for a second, and then by the wallet again", async () => {
     const { secret, key } = await gateway.newPayer("0");
     // On a busy machine, the requests take longer than a second.
-    const clock = spyOn(platform, "monotonicMs").mockReturnValue(performance.now());
+    using clock = spyOn(platform, "monotonicMs").mockReturnValue(performance.now());
     for (let attempt = 0; attempt < 3; attempt++) {
       await expectError(await post(gateway, surface, { secret }), surface, "wallet_empty");
     }
