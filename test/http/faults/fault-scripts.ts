@@ -16,7 +16,7 @@ export const OUTPUT: ModelOutput = { text: "one two six ten", usage: { input: 11
 const { "retry-after": _pause, ...HEADERS } = secrets.refusal(200).headers ?? {};
 
 /** Time for Bun's client to hand over bytes before the connection breaks. */
-export const LINGER_MS = 200;
+export const LINGER_MS = 1_000;
 
 /** Answers the output, with canaries in the headers. */
 export function answerOutput(modelOutput: ModelOutput = OUTPUT, how: Omit<Answer, "body"> = {}): Script {

@@ -5,8 +5,8 @@ import { answerOutput, answerStream, BREAK_WORD, framesUntil } from "./fault-scr
 import { answers, breaks, byMode, failsFinally, failsOver } from "./outcomes.ts";
 
 /** Long enough for a busy machine, and short enough for a test. */
-const SHORT_MS = 900;
-const LONGER_MS = 1_200;
+const SHORT_MS = 2_500;
+const LONGER_MS = 3_300;
 /** Far below every other limit. */
 const TRICKLE_MS = 20;
 
