@@ -3,7 +3,7 @@ import { createHostPost, createHttpSender } from "../../src/upstream/http-upstre
 import { callBodyOf, observerOf } from "../support/call-body.ts";
 import { scriptedUpstream } from "../support/test-catalog.ts";
 
-// Sends three bursts of concurrent calls to the upstream at a URL.
+// Sends six bursts of concurrent calls to the upstream at a URL.
 const [baseUrl = "", size = ""] = Bun.argv.slice(2);
 
 let pools = 0;
@@ -36,7 +36,7 @@ async function ask(): Promise<void> {
   end();
 }
 
-for (let burst = 0; burst < 3; burst++) {
+for (let burst = 0; burst < 6; burst++) {
   await Promise.all(Array.from({ length: Number(size) }, ask));
   // A connection becomes idle a moment after its response.
   await Bun.sleep(100);
