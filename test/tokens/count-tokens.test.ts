@@ -1,4 +1,5 @@
 import { afterAll, afterEach, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import {
   createTokenCounter,
@@ -18,14 +19,16 @@ afterEach(() => {
   for (const counter of open.splice(0)) counter.close();
 });
 
+/** A busy machine may need longer than the timeouts of production. */
+const PATIENT = { answerMsMax: 60_000, countMsMax: 60_000 };
+
 /** The real worker takes half a second to start, so tests that do not end it share one. */
-const shared = createTokenCounter({ answerMsMax: 10_000 });
+const shared = createTokenCounter(PATIENT);
 
 afterAll(() => shared.close());
 
-// A busy machine may need longer than the timeout of production.
 function createCounter(options: TokenCounterOptions = {}): TokenCounter {
-  const counter = createTokenCounter({ answerMsMax: 10_000, ...options });
+  const counter = createTokenCounter({ ...PATIENT, ...options });
   open.push(counter);
   return counter;
 }
@@ -34,18 +37,21 @@ async function tokensOf(counter: TokenCounter, text: string): Promise<number> {
   return (await counter.count({ input: text, output: "" })).inputTokens;
 }
 
-/** Returns the longest stall of the event loop during the work. */
-async function longestStallMs(work: Promise<unknown>): Promise<number> {
-  let longest = 0;
-  let last = performance.now();
-  const timer = setInterval(() => {
-    const now = performance.now();
-    longest = Math.max(longest, now - last);
-    last = now;
-  }, 1);
-  await work;
-  clearInterval(timer);
-  return longest;
+/** CPU time of the thread of the event loop so far, in milliseconds (Linux only). A stall costs as much. */
+function eventLoopCpuMs(): number {
+  const [nanos = ""] = readFileSync(`/proc/self/task/${process.pid}/schedstat`, "utf8").split(" ");
+  return Number(nanos) / 1e6;
+}
+
+/** Counts a text with less than a second of CPU time, of which less than 200 ms are in the event loop. */
+async function countCheaply(text: string): Promise<number> {
+  await tokensOf(shared, "warm");
+  const [cpu, eventLoopMs] = [process.cpuUsage(), eventLoopCpuMs()];
+  const tokens = await tokensOf(shared, text);
+  const { user, system } = process.cpuUsage(cpu);
+  expect(eventLoopCpuMs() - eventLoopMs).toBeLessThan(200);
+  expect((user + system) / 1_000).toBeLessThan(1_000);
+  return tokens;
 }
 
 function randomLetters(length: number): string {
@@ -105,14 +111,12 @@ describe("a hostile text", () => {
     ["line feeds", "\n".repeat(200_000)],
     ["emoji", "😀".repeat(50_000)],
     ["combining marks", "e\u0301".repeat(60_000)],
-  ])("of 200 KB of %s is counted within a second without a stall of 200 ms", async (_name, text) => {
-    await tokensOf(shared, "warm");
-    const startMs = performance.now();
-    const work = tokensOf(shared, text);
-    expect(await longestStallMs(work)).toBeLessThan(200);
-    expect(performance.now() - startMs).toBeLessThan(1000);
-    expect(await work).toBeWithin(100, 200_001);
-  });
+  ])(
+    "of 200 KB of %s is counted within a second of CPU time without a stall of 200 ms",
+    async (_name, text) => {
+      expect(await countCheaply(text)).toBeWithin(100, 200_001);
+    },
+  );
 
   test("above the size cap is estimated by a quarter of its bytes without a worker", async () => {
     const counter = createCounter({ script: BROKEN });
@@ -136,14 +140,9 @@ describe("a text above the size cap", () => {
     expect(Math.abs(counted - exact)).toBeLessThan(exact / 20);
   });
 
-  test("of 30 MB is counted within a second without a stall of 200 ms", async () => {
-    await tokensOf(shared, "warm");
+  test("of 30 MB is counted within a second of CPU time without a stall of 200 ms", async () => {
     const text = prose.repeat(400_000);
-    const startMs = performance.now();
-    const work = tokensOf(shared, text);
-    expect(await longestStallMs(work)).toBeLessThan(200);
-    expect(performance.now() - startMs).toBeLessThan(1_000);
-    expect(await work).toBeWithin(text.length / 5, text.length / 3);
+    expect(await countCheaply(text)).toBeWithin(text.length / 5, text.length / 3);
   });
 });
 
@@ -167,7 +166,7 @@ describe("concurrent counts", () => {
 
 describe("a failing worker", () => {
   test.each(["throw", "exit", "hang"])("costs only the text on which it failed: %p", async (trouble) => {
-    const counter = createCounter({ script: SCRIPTED, countMsMax: 50 });
+    const counter = createCounter({ script: SCRIPTED, countMsMax: 2_000 });
     const counted = await Promise.all(
       ["fine", trouble, "fine again", "and again"].map((each) => tokensOf(counter, each)),
     );
@@ -184,7 +183,7 @@ describe("a failing worker", () => {
     const texts = Array.from({ length: 40 }, (_, index) => (index % 2 ? "hang" : "exit"));
     const startMs = performance.now();
     expect(await Promise.all(texts.map((text) => tokensOf(counter, text)))).toEqual(texts.map(() => 1));
-    expect(performance.now() - startMs).toBeLessThan(3000);
+    expect(performance.now() - startMs).toBeLessThan(20_000);
   });
 
   test("that cannot start leaves estimates, and every count ends", async () => {
@@ -194,7 +193,7 @@ describe("a failing worker", () => {
   });
 
   test("that starts slowly is waited for: the timeout of a count begins when the worker is ready", async () => {
-    const counter = createCounter({ script: SLOW, answerMsMax: 200 });
+    const counter = createCounter({ script: SLOW, answerMsMax: 2_000 });
     const counted = await Promise.all(Array.from({ length: 5 }, () => tokensOf(counter, "x".repeat(41))));
     expect(counted).toEqual(counted.map(() => 7));
   });
@@ -235,7 +234,9 @@ describe("the counting worker", () => {
   test("is started by the first count, not before", async () => {
     const counter = createCounter({ script: SCRIPTED });
     await Bun.sleep(2_000);
-    expect(await tokensOf(counter, "how long have you been here?")).toBeLessThan(2_000);
+    const startMs = performance.now();
+    const ageMs = await tokensOf(counter, "how long have you been here?");
+    expect(ageMs).toBeLessThan(performance.now() - startMs);
   });
 
   test("is started again later when it could not start", async () => {
