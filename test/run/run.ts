@@ -30,7 +30,6 @@ const APART = [
   [
     "test/limiter/chaos/faults.test.ts",
     "test/limiter/chaos/recovery.test.ts",
-    "test/http/long-requests.test.ts",
     "test/http/faults/client-disconnect.test.ts",
     "test/tokens/count-tokens.test.ts",
     "test/gateway/timeouts.test.ts",
