@@ -97,7 +97,7 @@ describe("GET /v1/models/{id}", () => {
 describe("GET /v1/key", () => {
   test("reports what the key may use, has used and has left", async () => {
     const limits = { requestsPerMinute: 10, tokensPerMinute: 5_000, concurrentRequests: 3 };
-    const spendingLimit = { amount: 1_000_000_000n, period: "day" as const };
+    const spendingLimit = { amount: 1_000_000_000n, period: "month" as const };
     const { secret, key } = await gateway.newPayer("2", { limits, spendingLimit, models: ["chat"] });
     await (await post(gateway, CHAT, { secret })).text();
     const answer = await get("/v1/key", secret);
@@ -112,7 +112,7 @@ describe("GET /v1/key", () => {
       spending_limits: [
         {
           applies_to: "key",
-          period: "day",
+          period: "month",
           limit_usd: "1.00",
           used_usd: "0.000025",
           remaining_usd: "0.999975",

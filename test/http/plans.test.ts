@@ -20,7 +20,7 @@ const PLAN: Plan = {
   grant: parseUsd("1"),
   models: ["priced"],
   markup: parseMarkup("4"),
-  limits: [{ amount: parseUsd("0.0004"), period: "day" }],
+  limits: [{ amount: parseUsd("0.0004"), period: "month" }],
 };
 const gateway = gatewayForTests({ models: [priced, scriptedModel("other", "openai")] });
 

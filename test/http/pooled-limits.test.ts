@@ -10,7 +10,7 @@ import { createLocation, DIALECTS } from "../accounts/temp-storage.ts";
 import { CHAT, post } from "../support/client.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
-const daily = (usd: string) => ({ amount: parseUsd(usd), period: "day" }) as const;
+const total = (usd: string) => ({ amount: parseUsd(usd), period: "total" }) as const;
 
 describe.each(DIALECTS)("limits that several keys share, on %s", (dialect) => {
   let books: Awaited<ReturnType<typeof createLocation>>;
@@ -58,7 +58,7 @@ describe.each(DIALECTS)("limits that several keys share, on %s", (dialect) => {
     const payer = await gateway.newPayer("5", {
       name: "root",
       allowsChildren: true,
-      spendingLimit: daily("0.005"),
+      spendingLimit: total("0.005"),
     });
     const { secret, key } = payer;
     const children = await Promise.all(Array.from({ length: 4 }, () => child(secret, "1")));
@@ -75,7 +75,7 @@ describe.each(DIALECTS)("limits that several keys share, on %s", (dialect) => {
     const payer = await gateway.newPayer("5", {
       name: "root",
       allowsChildren: true,
-      spendingLimit: daily("1"),
+      spendingLimit: total("1"),
     });
     const { id, secret } = await child(payer.secret, "0.001");
     expect([...(await exhaust([secret], 60))]).toEqual(["key run"]);
@@ -90,7 +90,7 @@ describe.each(DIALECTS)("limits that several keys share, on %s", (dialect) => {
     const project = await createProject(tollgate, {
       accountId,
       name: "Search",
-      spendingLimit: daily("0.002"),
+      spendingLimit: total("0.002"),
     });
     const keys = await Promise.all(
       [1, 2].map(() => gateway.newKey({ accountId, projectId: project.id, allowsChildren: true })),
@@ -116,8 +116,8 @@ describe.each(DIALECTS)("limits that several keys share, on %s", (dialect) => {
       await addMember(tollgate.database, accountId, "developer"),
       await addMember(tollgate.database, accountId, "developer"),
     ];
-    await setMemberLimit(tollgate, { accountId, personId: undefined, limit: daily("0.003") });
-    await setMemberLimit(tollgate, { accountId, personId: ada.id, limit: daily("0.001") });
+    await setMemberLimit(tollgate, { accountId, personId: undefined, limit: total("0.003") });
+    await setMemberLimit(tollgate, { accountId, personId: ada.id, limit: total("0.001") });
     const project = await createProject(tollgate, { accountId, name: "Search" });
     const issue = (actor: typeof ada, projectId?: string) =>
       issueKey({ ...tollgate, actor }, { accountId, name: "k", projectId });
