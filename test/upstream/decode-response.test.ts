@@ -25,7 +25,8 @@ const CODINGS: [string, (text: string | Buffer) => Buffer][] = [
   ["GZip", gzipSync],
   ["deflate", deflateSync],
   ["deflate", deflateRawSync],
-  ["br", brotliCompressSync],
+  // The best quality takes seconds for a bomb.
+  ["br", (text) => brotliCompressSync(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } })],
   ["zstd", zstdCompressSync],
 ];
 
