@@ -372,7 +372,9 @@ test("in PostgreSQL an export that is opened while the last one is forgotten has
   const forgotten = forgetCursor(connection, "old");
   // Both connections are busy.
   const further = openExportConnection(env.database);
-  const waits = "SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'usage_fence'::regclass";
+  // Copies of one template, which other tests use at the same time, have equal ids of relations.
+  const waits = `SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'usage_fence'::regclass
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
   await until(async () => (await further.run({ sql: waits, values: [] })).length > 0);
   await further.close();
   mayCommit.resolve();

@@ -26,6 +26,8 @@ export async function fillReceipts(client: SQL, count: number, atMs: number): Pr
 }
 
 export interface OldReplica {
+  /** The number of transactions answered so far. */
+  answered(): number;
   /** Ends the load. Returns its answered transactions, the longest in milliseconds, and its errors. */
   stop(): Promise<{
     readonly answered: number;
@@ -58,6 +60,7 @@ export function startOldReplica(url: string, name: string): OldReplica {
     }),
   ];
   return {
+    answered: () => answered,
     async stop() {
       ending.abort();
       await Promise.all(loops);
