@@ -9,6 +9,7 @@ import { encodeError } from "../../src/ledger-grpc/codec/status.ts";
 import { errorCodeOf } from "../ledger/samples.ts";
 import { until } from "../support/until.ts";
 import { DONE, type MutationStream, openScriptedService, type ScriptedService } from "./scripted-service.ts";
+import { PATIENT } from "./served.ts";
 
 let service: ScriptedService;
 let ledger: Ledger;
@@ -23,7 +24,7 @@ afterEach(async () => {
 });
 
 function connect(options: Partial<ConnectLedgerOptions> = {}): void {
-  ledger = connectLedger({ address: service.address, tokens: () => ["t"], ...options });
+  ledger = connectLedger({ address: service.address, tokens: () => ["t"], ...PATIENT, ...options });
 }
 
 const HOLD: HoldRequest = {
@@ -111,14 +112,18 @@ describe("the client", () => {
   });
 
   test("queues at most queueMax unsent mutations, and rejects more with queue_full", async () => {
-    connect({ windowMax: 1, queueMax: 2_000, answerMaxMs: 100 });
-    await until(() => service.streams === 1);
+    connect({ windowMax: 1, queueMax: 2_000 });
+    const isQueued = Promise.withResolvers<void>();
+    service.onMessage = ({ sequence, mutations }, stream) =>
+      isQueued.promise.then(() => stream.write({ sequence, results: mutations.map(() => DONE) }));
     const sent = topUps(["sent"]);
     await until(() => service.messages.length === 1);
-    const rest = await topUps(idsOf(2_003));
+    const queued = topUps(idsOf(2_003));
+    isQueued.resolve();
+    const rest = await queued;
     expect(rest.filter((each) => each === "queue_full")).toHaveLength(3);
     expect(rest.slice(2_000)).toEqual(["queue_full", "queue_full", "queue_full"]);
-    expect(await sent).toEqual(["unavailable"]);
+    expect(await sent).toEqual(["done"]);
   });
 
   test("sends a deadline as the time that is left", async () => {
@@ -134,13 +139,14 @@ describe("the client", () => {
 
 describe("a failing service", () => {
   test("that never answers is given up after answerMaxMs and retried over another connection", async () => {
-    connect({ answerMaxMs: 1_500 });
+    connect({ answerMaxMs: 6_000 });
     service.onMessage = ({ sequence, mutations }, stream) => {
       if (service.streams > 1) stream.write({ sequence, results: mutations.map(() => DONE) });
     };
     const first = topUps(["first"]);
     await until(() => service.messages.length === 1);
-    await Bun.sleep(750);
+    // The second is given up so much later: long enough for another connection on a busy machine.
+    await Bun.sleep(4_000);
     const second = topUps(["second"]);
     expect(await first).toEqual(["unavailable"]);
     expect(await second).toEqual(["done"]);
@@ -168,20 +174,23 @@ describe("a failing service", () => {
     ["another protocol", status.UNIMPLEMENTED, "unsupported"],
   ])("because of %s is reported at once, and reconnected to slowly", async (_, code, fault) => {
     service.onHello = (stream) => fail(stream, code);
-    connect({ answerMaxMs: 60_000, outageMaxMs: 60_000, connectMaxMs: 60_000 });
     const startedMs = performance.now();
+    connect();
     expect(await faultOf(ledger.ping())).toBe(fault);
     expect(await faultOf(ledger.createWallet("acme"))).toBe(fault);
-    expect(performance.now() - startedMs).toBeLessThan(50_000);
+    expect(performance.now() - startedMs).toBeLessThan(PATIENT.outageMaxMs);
+    await until(() => service.streams > 1);
     await Bun.sleep(500);
-    expect(service.streams).toBeWithin(2, 8);
+    // Five in the first second, then about one in each.
+    expect(service.streams).toBeLessThan(6 + (performance.now() - startedMs) / 500);
   });
 
   test("that fails at every message is retried until answerMaxMs", async () => {
-    connect({ answerMaxMs: 1_000 });
+    connect({ answerMaxMs: 5_000 });
     service.onMessage = (_, stream) => fail(stream, status.INTERNAL);
     expect(await topUps(["a", "b"])).toEqual(["unavailable", "unavailable"]);
-    expect(service.streams).toBeWithin(3, 20);
+    // Of pauses from 100 to 300 ms.
+    expect(service.streams).toBeWithin(3, 60);
   });
 
   test("that answers too few results is unsupported", async () => {

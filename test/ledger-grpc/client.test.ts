@@ -1,10 +1,12 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { Database } from "bun:sqlite";
+import { afterEach, beforeEach, describe, expect, spyOn, test } from "bun:test";
 import { join } from "node:path";
 import { openDatabase } from "../../src/db/sqlite/database.ts";
 import { auditSqlite } from "../../src/ledger/audit/audit.ts";
 import { type Ledger, LedgerError } from "../../src/ledger/ledger.ts";
 import { connectLedger } from "../../src/ledger-grpc/client/client.ts";
 import { LedgerLinkError } from "../../src/ledger-grpc/client/link-error.ts";
+import { platform } from "../../src/platform.ts";
 import { errorCodeOf, FACTS, holdOf, temporaryFolder, WALLET } from "../ledger/samples.ts";
 import { freePort } from "../support/free-port.ts";
 import { until } from "../support/until.ts";
@@ -85,6 +87,12 @@ function topUpUntil(isEnough: () => boolean): Promise<readonly string[]> {
   return finished.promise.then(() => Promise.all(outcomes));
 }
 
+/** Waits until a query of one parameter finds a row in the file of the server. */
+async function untilStored(query: string, parameter: string): Promise<void> {
+  using database = new Database(file, { readonly: true });
+  await until(() => database.query(query).get(parameter) !== null);
+}
+
 async function postedOf(): Promise<bigint> {
   return (await ledger.balances(WALLET)).posted;
 }
@@ -147,7 +155,7 @@ describe("a ledger in another process", () => {
     const holdId = Bun.randomUUIDv7();
     const hold = holdOf(0n, { holdId });
     expect(await errorCodeOf(ledger.hold(hold, { deadlineMs: Date.now() - 1 }))).toBe("deadline_exceeded");
-    expect(await ledger.hold(hold, { deadlineMs: Date.now() + 5_000 })).toMatchObject({ replayed: false });
+    expect(await ledger.hold(hold, { deadlineMs: Date.now() + 60_000 })).toMatchObject({ replayed: false });
   });
 });
 
@@ -168,9 +176,7 @@ describe("a connection that breaks", () => {
   test("between the commit and its answer has one effect, answered as replayed", async () => {
     network.swallow("answers");
     const toppedUp = topUp("lost");
-    await new Promise<void>((resolve) => {
-      network.onData = (direction) => direction === "answers" && resolve();
-    });
+    await untilStored("SELECT 1 FROM transfers WHERE transfer_id = ?", "tlost");
     network.heal();
     network.cut();
     expect(await toppedUp).toMatchObject({ replayed: true, balances: { posted: 1n } });
@@ -195,12 +201,10 @@ describe("a connection that breaks", () => {
     const startedMs = performance.now();
     expect(await faultOf(topUp(1))).toBe("lost");
     expect(performance.now() - startedMs).toBeGreaterThan(outageMaxMs / 2);
-    const laterMs = performance.now();
-    expect(await faultOf(topUp(2))).toBe("lost");
-    expect(await faultOf(ledger.balances(WALLET))).toBe("lost");
-    expect(await faultOf(ledger.ping())).toBe("lost");
-    // Otherwise each call would have waited for outageMaxMs.
-    expect(performance.now() - laterMs).toBeLessThan(outageMaxMs);
+    for (const call of [() => topUp(2), () => ledger.balances(WALLET), () => ledger.ping()]) {
+      const turn = new Promise<string>((resolve) => setTimeout(resolve, 0, "waits"));
+      expect(await Promise.race([faultOf(call()), turn])).toBe("lost");
+    }
 
     network.heal();
     await untilDone(() => topUp(1));
@@ -222,16 +226,15 @@ describe("a connection that breaks", () => {
   test("gives unavailable for a hold that was sent before its deadline", async () => {
     network.swallow("answers");
     const hold = holdOf(0n, { holdId: Bun.randomUUIDv7() });
-    // Long enough to be sent before on a busy machine.
-    const deadlineMs = Date.now() + 3_000;
+    const deadlineMs = Date.now() + 60_000;
     const held = errorCodeOf(ledger.hold(hold, { deadlineMs }));
-    await new Promise<void>((resolve) => {
-      network.onData = (direction) => direction === "answers" && resolve();
-    });
-    network.refuse();
-    await until(() => Date.now() > deadlineMs);
+    await untilStored("SELECT 1 FROM holds WHERE hold_id = ?", hold.holdId);
+    const clock = spyOn(platform, "now").mockReturnValue(deadlineMs + 1);
     network.heal();
-    expect(await held).toBe("unavailable");
+    network.cut();
+    const outcome = await held;
+    clock.mockRestore();
+    expect(outcome).toBe("unavailable");
     await untilDone(() => ledger.ping());
     expect(await ledger.receipt(WALLET, hold.holdId)).toMatchObject({ state: "held" });
   });
@@ -247,6 +250,7 @@ describe("a server", () => {
     server = await serveProcess(file, server.port);
     isBack = true;
     const outcomes = await all;
+    await reconnect(BOUNDS);
     const acknowledged = outcomes.filter((each) => each === "done").length;
     expect(outcomes.filter((each) => each !== "done" && each !== "unavailable")).toEqual([]);
     await untilDone(() => ledger.ping());

@@ -87,6 +87,14 @@ type Unary = Exclude<keyof typeof ledgerService, "StreamMutations" | symbol | nu
 
 export const TOKEN = "a-token-of-the-tests";
 
+/** Bounds of a client that a slow machine does not reach. The client's own bounds are tested in client.test.ts. */
+export const PATIENT = Object.freeze({
+  answerMaxMs: 120_000,
+  outageMaxMs: 120_000,
+  connectMaxMs: 120_000,
+  listMaxMs: 120_000,
+});
+
 export function tokenOf(token: string): Metadata {
   const metadata = new Metadata();
   metadata.set("authorization", `Bearer ${token}`);

@@ -7,7 +7,7 @@ import { type LedgerServer, serveLedger } from "../../src/ledger-grpc/server/ser
 import { type OpenLedger, openLedger, WALLET } from "../ledger/samples.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { until } from "../support/until.ts";
-import { createCaller, failureOf, tokenOf } from "./served.ts";
+import { createCaller, failureOf, PATIENT, tokenOf } from "./served.ts";
 
 const OLD = "the-token-before-the-rotation";
 const NEW = "the-token-after-the-rotation";
@@ -28,7 +28,7 @@ beforeEach(async () => {
     tokens: () => known.server,
     log: createCapturedLog(),
   });
-  client = connectLedger({ address: server.address, tokens: () => known.client });
+  client = connectLedger({ address: server.address, tokens: () => known.client, ...PATIENT });
 });
 
 afterEach(async () => {
@@ -68,14 +68,14 @@ test.each([
 
 test("a client that opens its connection in the middle of a rotation tries the other token", async () => {
   known = { server: [OLD], client: [NEW, OLD] };
-  const other = connectLedger({ address: server.address, tokens: () => known.client });
+  const other = connectLedger({ address: server.address, tokens: () => known.client, ...PATIENT });
   expect(await other.topUp(topUpOf("t1"))).toMatchObject({ replayed: false });
   await other.close();
 });
 
 test("a client whose tokens are all denied fails at once, and works when it learns another", async () => {
   known = { server: [NEW], client: [OLD, `${OLD}-2`] };
-  const other = connectLedger({ address: server.address, tokens: () => known.client });
+  const other = connectLedger({ address: server.address, tokens: () => known.client, ...PATIENT });
   const error = await other.balances(WALLET).catch((thrown: unknown) => thrown);
   expect(error instanceof LedgerError && error.cause instanceof LedgerLinkError && error.cause.code).toBe(
     "denied",

@@ -4,7 +4,7 @@ import { LedgerError } from "../../src/ledger/ledger.ts";
 import { connectLedger } from "../../src/ledger-grpc/client/client.ts";
 import type { LedgerServerTracing } from "../../src/ledger-grpc/server/mutations.ts";
 import { FACTS, holdIdOf, holdOf } from "../ledger/samples.ts";
-import { failureOf, serve, stubLedger, TOKEN, tokenOf } from "./served.ts";
+import { failureOf, PATIENT, serve, stubLedger, TOKEN, tokenOf } from "./served.ts";
 
 const trace: TraceContext = {
   traceparent: `00-${"a".repeat(32)}-${"b".repeat(16)}-01`,
@@ -29,7 +29,7 @@ test("the commands of a client that names its span are spans, and heartbeats are
   const { ended, contexts, tracing } = recordSpans();
   const ledger = stubLedger({ release: () => Promise.reject(new LedgerError("hold_not_found")) });
   await using served = await serve({ tracing, ledger });
-  const remote = connectLedger({ address: served.server.address, tokens: () => [TOKEN] });
+  const remote = connectLedger({ address: served.server.address, tokens: () => [TOKEN], ...PATIENT });
   const held = { walletId: "acme", holdId: holdIdOf("h1") };
   await remote.hold(holdOf(5n), { trace, deadlineMs: Date.now() + 60_000 });
   await remote.extend({ ...held, accrued: 1n, ttlMs: 60_000 });

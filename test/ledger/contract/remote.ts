@@ -1,15 +1,9 @@
 import { connectLedger } from "../../../src/ledger-grpc/client/client.ts";
 import { type LedgerServerLog, serveLedger } from "../../../src/ledger-grpc/server/server.ts";
+import { PATIENT } from "../../ledger-grpc/served.ts";
 import type { LedgerUnderTest, OpenLedger } from "./env.ts";
 
 const TOKEN = "token of the contract suite";
-/** Long timeouts, because a slow machine is not a fault. The client's timeouts are tested elsewhere. */
-const LONG_TIMEOUTS = {
-  answerMaxMs: 120_000,
-  outageMaxMs: 120_000,
-  connectMaxMs: 120_000,
-  listMaxMs: 120_000,
-};
 
 /**
  * Opens a ledger behind a gRPC server and a client. `openAnother` opens a second server and client on the
@@ -30,7 +24,7 @@ export function openBehindGrpc(openLocal: OpenLedger): OpenLedger {
         tokens: () => [TOKEN],
         log,
       });
-      const client = connectLedger({ address: server.address, tokens: () => [TOKEN], ...LONG_TIMEOUTS });
+      const client = connectLedger({ address: server.address, tokens: () => [TOKEN], ...PATIENT });
       return { server, client };
     };
     const first = await open(local.ledger);
