@@ -36,7 +36,7 @@ console.log(next);
 process.exit();
 
 async function open(): Promise<LocalLedger> {
-  const options = { busyMaxMs: 20_000 };
+  const options = { busyMaxMs: 120_000 };
   if (dialect === "sqlite") return createSqliteLedger({ database: openDatabase(place), ...options });
   return createPostgresLedger({ database: await openPostgres(place), ...options });
 }

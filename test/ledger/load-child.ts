@@ -14,10 +14,10 @@ const { ledger, close } = await open(url);
 async function open(url: string) {
   if (url.startsWith("sqlite:")) {
     const database = openDatabase(url.slice("sqlite:".length));
-    return { ledger: createSqliteLedger({ database, busyMaxMs: 20_000 }), close: database.close };
+    return { ledger: createSqliteLedger({ database, busyMaxMs: 120_000 }), close: database.close };
   }
   const database = await openPostgres(url);
-  return { ledger: createPostgresLedger({ database, busyMaxMs: 20_000 }), close: database.close };
+  return { ledger: createPostgresLedger({ database, busyMaxMs: 120_000 }), close: database.close };
 }
 
 async function spend(walletId: string, holdName: string): Promise<void> {

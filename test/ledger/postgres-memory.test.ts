@@ -8,6 +8,7 @@ import { createRunQuery } from "../../src/ledger/postgres/run-query.ts";
 import { createPostgresStore } from "../../src/ledger/postgres/store.ts";
 import { checkedStatementOf } from "../../src/ledger/postgres/write-statements.ts";
 import { createTestDatabase } from "../support/test-database.ts";
+import { until } from "../support/until.ts";
 import { steps } from "./commands.ts";
 import { batchesOf, decideAll, expectSame, runAll } from "./contract/batches.ts";
 import { startCuttingProxy } from "./cutting-proxy.ts";
@@ -179,7 +180,7 @@ test("the roll-ups cannot close an hour while a statement from memory that knows
 
 test("a statement whose connection ended while it waited changes nothing that its repetition changed", async () => {
   const proxy = await startCuttingProxy(env.url);
-  const ledger = await env.openAnother({ url: proxy.url, busyMaxMs: 4_000 });
+  const ledger = await env.openAnother({ url: proxy.url });
   await ledger.hold(holdOf(10n));
   const request = { walletId: WALLET, holdId: holdIdOf("h1"), amount: 4n, facts: FACTS };
   let settled: Promise<unknown> | undefined;
@@ -251,8 +252,9 @@ test("the checked statement fails when the time assumed is off by more than a se
       throw new Error("rolled back");
     });
   await expect(run(Date.now() - 5_000)).rejects.toThrow("division by zero");
-  await expect(run(Date.now() + 5_000)).rejects.toThrow("division by zero");
-  await expect(run(Date.now())).rejects.toThrow("rolled back");
+  await expect(run(Date.now() + 60_000)).rejects.toThrow("division by zero");
+  // Between the reading of the clock and the statement, a busy machine may lose more than the second.
+  await until(() => run(Date.now()).catch(({ message }) => message === "rolled back"));
   await expect(run(null)).rejects.toThrow("rolled back");
 });
 
@@ -264,7 +266,7 @@ test.each([
   ["after", "after commit", SELECTED],
 ] as const)("a connection cut %s a commit from memory changes no money", async (_, cut, marker) => {
   const proxy = await startCuttingProxy(env.url);
-  const ledger = await env.openAnother({ url: proxy.url, busyMaxMs: 4_000 });
+  const ledger = await env.openAnother({ url: proxy.url });
   await ledger.hold(holdOf(1n, { holdId: holdIdOf("warm") }));
   const isCut = proxy.cutNext(cut, marker);
   const given = [ledger.hold(holdOf(10n)), ledger.hold(holdOf(5n, { holdId: holdIdOf("h2") }))];

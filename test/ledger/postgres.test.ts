@@ -117,9 +117,8 @@ describe("a batch that waited for a wallet", () => {
   });
 
   test("is tried again after a lock timeout, until busyMaxMs", async () => {
-    const impatient = await env.openAnother({ busyMaxMs: 300 });
-    // Waits longer than the impatient one needs on a busy machine.
-    const patient = await env.openAnother({ busyMaxMs: 60_000 });
+    const impatient = await env.openAnother({ busyMaxMs: 300, isImpatient: true });
+    const patient = await env.openAnother();
     const held = await whileLocked(
       () => patient.hold(holdOf(1n)),
       async () => expect(await errorCodeOf(impatient.hold(holdOf(1n)))).toBe("unavailable"),
@@ -135,7 +134,6 @@ describe("a batch that waited for a wallet", () => {
     await whileLocked(
       () => Promise.all(["c", "b", "a"].map(posted)),
       async () => {
-        // On a busy machine the batch may just have waited for a second, and lock its wallets anew.
         await until(async () => {
           const rows: { wallet_id: string }[] = await env.client.begin((third) => third.unsafe(free));
           return Bun.deepEquals(
@@ -327,7 +325,9 @@ describe("a database that rejects rows", () => {
   });
 });
 
-test("concurrent pings all succeed", async () => {
-  const pings = await Promise.allSettled(Array.from({ length: 4 }, () => env.ledger.ping()));
-  expect(pings.map(({ status }) => status)).toEqual(Array(4).fill("fulfilled"));
-});
+test("concurrent pings all succeed", () =>
+  // A busy machine may answer later than a ping waits.
+  until(async () => {
+    const pings = await Promise.allSettled(Array.from({ length: 4 }, () => env.ledger.ping()));
+    return pings.every(({ status }) => status === "fulfilled");
+  }));

@@ -63,7 +63,7 @@ export async function openOnPostgres(isDefault = false): Promise<RetainedLedger>
   const clock = { nowMs: NOON_MS };
   const opened: LocalLedger[] = [];
   const open = () => {
-    const ledger = createPostgresLedger({ database, now: () => clock.nowMs });
+    const ledger = createPostgresLedger({ database, now: () => clock.nowMs, busyMaxMs: 60_000 });
     opened.push(ledger);
     return ledger;
   };
