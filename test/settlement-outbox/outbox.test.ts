@@ -305,7 +305,7 @@ describe("an outbox rejects an entry", () => {
 
 describe("close()", () => {
   test("drains the outbox and deletes its file", async () => {
-    const outbox = env.outbox({ everyMs: 60_000, closeMs: 2_000 });
+    const outbox = env.outbox({ everyMs: 60_000, closeMs: 60_000 });
     env.ledger.mode = "away";
     await outbox.append(await env.heldEntry("a", 40n));
     env.ledger.mode = "here";
