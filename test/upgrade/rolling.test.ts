@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import type { SQL } from "bun";
+import type { ReservedSQL, SQL } from "bun";
 import { readPostgresUrl } from "../../src/db/postgres/connection.ts";
 import { openPostgres } from "../../src/db/postgres/database.ts";
 import { laterIndexes } from "../../src/db/postgres/indexes.ts";
@@ -118,6 +118,43 @@ test("an index whose build was cut off is dropped and built again", async () => 
   await writer.unsafe("COMMIT");
   writer.release();
   await openAndClose();
+  await expectCurrent();
+});
+
+test("a migration that waits for several tables in turn fails no request that waits for its first one", async () => {
+  await prepareOld(11, 1);
+  const open = async (table: string) => {
+    const transaction = await admin.reserve();
+    await transaction.unsafe("BEGIN");
+    await transaction.unsafe(`SELECT 1 FROM ${table} LIMIT 1`);
+    return transaction;
+  };
+  const commit = async (transaction: ReservedSQL) => {
+    await transaction.unsafe("COMMIT");
+    transaction.release();
+  };
+  const readers = [await open("holds"), await open("usage_days")] as const;
+  const request = await open("usage_hours");
+  const waitsFor = (table: string, ms: number) =>
+    until(async () => {
+      const waits = await admin.unsafe(
+        `SELECT 1 FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE datname = current_database()
+          AND relation = '${table}'::regclass AND mode = 'AccessExclusiveLock' AND NOT granted
+          AND clock_timestamp() - query_start > '${ms} ms'`,
+      );
+      return waits.length > 0;
+    });
+  const opening = openAndClose();
+  await waitsFor("holds", 0);
+  // The migration has locked the accounts.
+  const answered = request.unsafe("SELECT 1 FROM accounts LIMIT 1").then(() => "answered", String);
+  await waitsFor("holds", 400);
+  await commit(readers[0]);
+  await waitsFor("usage_days", 400);
+  await commit(readers[1]);
+  expect(await answered).toBe("answered");
+  await commit(request);
+  await opening;
   await expectCurrent();
 });
 

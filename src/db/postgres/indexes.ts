@@ -1,5 +1,5 @@
 import type { SQL } from "bun";
-import { LOCK_TIMEOUT } from "./lock-waits.ts";
+import { LOCK_TIMEOUT_MS } from "./lock-waits.ts";
 
 /** An index on a table that older programs may write to while it is built. */
 export interface LaterIndex {
@@ -119,7 +119,7 @@ async function buildOnPartitions(client: SQL, index: LaterIndex): Promise<void> 
 
 /** Statements of one message are one transaction, so that a failure also takes the setting back. */
 async function lockBriefly(client: SQL, statement: string): Promise<void> {
-  await client.unsafe(`SET lock_timeout = '${LOCK_TIMEOUT}'; ${statement}; SET lock_timeout = 0`).simple();
+  await client.unsafe(`SET lock_timeout = ${LOCK_TIMEOUT_MS}; ${statement}; SET lock_timeout = 0`).simple();
 }
 
 async function partitionsWithout(client: SQL, { name, table }: LaterIndex): Promise<readonly string[]> {

@@ -4,7 +4,7 @@ import { SQL } from "bun";
  * How long a schema change waits for a lock; statements of requests queue behind it meanwhile. Below PostgreSQL's
  * `deadlock_timeout` of 1 s, so that a deadlock ends the change and never a request.
  */
-export const LOCK_TIMEOUT = "500ms";
+export const LOCK_TIMEOUT_MS = 500;
 
 const FIRST_WAIT_MS = 100;
 const WAIT_MAX_MS = 5_000;

@@ -1,6 +1,6 @@
 import type { SQL } from "bun";
 import { buildIndex, laterIndexes, missingIndexes, partMigration } from "./indexes.ts";
-import { LOCK_TIMEOUT, withRetries } from "./lock-waits.ts";
+import { LOCK_TIMEOUT_MS, withRetries } from "./lock-waits.ts";
 import books from "./migrations/0000_books.sql" with { type: "text" };
 import storage from "./migrations/0001_storage.sql" with { type: "text" };
 import gateways from "./migrations/0002_gateways.sql" with { type: "text" };
@@ -129,7 +129,7 @@ async function takeStep(connection: SQL, waitedFor: WaitedFor): Promise<void> {
     // Read again: an older program may have migrated before it released the lock.
     const from = await appliedCount(locked);
     const to = from === 0 ? MIGRATIONS.length : Math.min(from + 1, MIGRATIONS.length);
-    await locked.unsafe(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`);
+    await locked.unsafe(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`);
     // No gateway uses an empty database: one transaction is faster, and its indexes cost nothing.
     const apply = from === 0 ? applyWhole : applyBesideRequests;
     for (const migration of MIGRATIONS.slice(from, to)) await apply(locked, migration, waitedFor);
@@ -147,20 +147,25 @@ type WaitedFor = string[];
 
 /**
  * Locks all tables first, beginning with the one that the try before waited for in vain. In one fixed order,
- * transactions that lock the tables in the opposite order would meet the same deadlock every time.
+ * transactions that lock the tables in the opposite order would meet the same deadlock every time. A request may wait
+ * for the first table during all waits of a try, so these have one timeout together.
  */
 async function applyBesideRequests(locked: SQL, migration: string, waitedFor: WaitedFor): Promise<void> {
   const { altered, transaction } = partMigration(migration);
   const rank = (table: string) => (waitedFor.includes(table) ? waitedFor.indexOf(table) : waitedFor.length);
+  const endsAtMs = performance.now() + LOCK_TIMEOUT_MS;
   for (const table of altered.toSorted((one, other) => rank(one) - rank(other))) {
+    // PostgreSQL takes 0 for no timeout.
+    const leftMs = Math.max(1, Math.ceil(endsAtMs - performance.now()));
+    const lock = `SET LOCAL lock_timeout = ${leftMs}; LOCK TABLE "${table}" IN ACCESS EXCLUSIVE MODE`;
     try {
-      await locked.unsafe(`LOCK TABLE "${table}" IN ACCESS EXCLUSIVE MODE`);
+      await locked.unsafe(lock).simple();
     } catch (error) {
       waitedFor.unshift(table);
       throw error;
     }
   }
-  await locked.unsafe(transaction).simple();
+  await locked.unsafe(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}; ${transaction}`).simple();
 }
 
 /** Runs schema changes in a transaction, one replica at a time. */
