@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { afterEach, beforeEach, describe, expect, spyOn, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, spyOn, test } from "bun:test";
 import { join } from "node:path";
 import { openDatabase } from "../../src/db/sqlite/database.ts";
 import { auditSqlite } from "../../src/ledger/audit/audit.ts";
@@ -7,7 +7,7 @@ import { type Ledger, LedgerError } from "../../src/ledger/ledger.ts";
 import { connectLedger } from "../../src/ledger-grpc/client/client.ts";
 import { LedgerLinkError } from "../../src/ledger-grpc/client/link-error.ts";
 import { platform } from "../../src/platform.ts";
-import { errorCodeOf, FACTS, holdOf, temporaryFolder, WALLET } from "../ledger/samples.ts";
+import { errorCodeOf, FACTS, holdOf, temporaryFolder } from "../ledger/samples.ts";
 import { freePort } from "../support/free-port.ts";
 import { until } from "../support/until.ts";
 import { TOKEN } from "./served.ts";
@@ -19,34 +19,42 @@ const BOUNDS = { answerMaxMs: 60_000, outageMaxMs: 30_000, connectMaxMs: 5_000 }
 /** For a ledger that is to be found away. */
 const SHORT = { answerMaxMs: 1_500, outageMaxMs: 600, connectMaxMs: 2_000 };
 
-let folder: ReturnType<typeof temporaryFolder>;
-let file: string;
+const folder = temporaryFolder();
+const file = join(folder.path, "ledger.db");
 let server: ServedProcess;
 let network: TcpProxy;
 let ledger: Ledger;
+/** Each test has a wallet of its own. */
+let walletId: string;
+let wallets = 0;
 
-beforeEach(async () => {
-  folder = temporaryFolder();
-  file = join(folder.path, "ledger.db");
+beforeAll(async () => {
   // Reserved, so that it stays free while the server is down.
   server = await serveProcess(file, freePort());
+});
+
+beforeEach(async () => {
+  walletId = `wallet-${++wallets}`;
   network = await openTcpProxy(server.port);
   ledger = connectLedger({ address: network.address, tokens: () => [TOKEN], ...BOUNDS });
   // On a busy machine the first connection may take longer than an outage does here.
-  await untilDone(() => ledger.createWallet(WALLET));
+  await untilDone(() => ledger.createWallet(walletId));
 });
 
 afterEach(async () => {
   await ledger.close();
   await network.close();
-  await server.kill();
   const database = openDatabase(file);
   try {
     expect(await auditSqlite(database, Date.now())).toMatchObject({ findings: [] });
   } finally {
     database.close();
-    folder.remove();
   }
+});
+
+afterAll(async () => {
+  await server.kill();
+  folder.remove();
 });
 
 async function reconnect(bounds: typeof BOUNDS): Promise<void> {
@@ -55,7 +63,7 @@ async function reconnect(bounds: typeof BOUNDS): Promise<void> {
 }
 
 function topUp(id: string | number): Promise<unknown> {
-  return ledger.topUp({ walletId: WALLET, topUpId: `t${id}`, amount: 1n });
+  return ledger.topUp({ walletId, topUpId: `t${id}`, amount: 1n });
 }
 
 /** Returns the error code of a mutation, or "done". */
@@ -94,7 +102,7 @@ async function untilStored(query: string, parameter: string): Promise<void> {
 }
 
 async function postedOf(): Promise<bigint> {
-  return (await ledger.balances(WALLET)).posted;
+  return (await ledger.balances(walletId)).posted;
 }
 
 /** Returns the link fault behind an `unavailable`. */
@@ -138,14 +146,14 @@ describe("a ledger in another process", () => {
 
   test("returns the receipt id that the server gave to a charge", async () => {
     const { receiptId } = await ledger.charge({
-      walletId: WALLET,
+      walletId,
       chargeId: "c1",
       keyId: "k1",
       amount: 2n ** 53n + 1n,
       facts: { surface: "chat", model: "demo" },
       outcome: FACTS,
     });
-    expect(await ledger.receipt(WALLET, receiptId)).toMatchObject({
+    expect(await ledger.receipt(walletId, receiptId)).toMatchObject({
       captured: 2n ** 53n + 1n,
       outcome: FACTS,
     });
@@ -153,7 +161,7 @@ describe("a ledger in another process", () => {
 
   test("declines a hold past its deadline, and accepts one before it", async () => {
     const holdId = Bun.randomUUIDv7();
-    const hold = holdOf(0n, { holdId });
+    const hold = holdOf(0n, { walletId, holdId });
     expect(await errorCodeOf(ledger.hold(hold, { deadlineMs: Date.now() - 1 }))).toBe("deadline_exceeded");
     expect(await ledger.hold(hold, { deadlineMs: Date.now() + 60_000 })).toMatchObject({ replayed: false });
   });
@@ -184,7 +192,7 @@ describe("a connection that breaks", () => {
 
   test("during a read causes a retry", async () => {
     network.swallow("answers");
-    const balances = ledger.balances(WALLET);
+    const balances = ledger.balances(walletId);
     await new Promise<void>((resolve) => {
       network.onData = (direction) => direction === "answers" && resolve();
     });
@@ -201,7 +209,7 @@ describe("a connection that breaks", () => {
     const startedMs = performance.now();
     expect(await faultOf(topUp(1))).toBe("lost");
     expect(performance.now() - startedMs).toBeGreaterThan(outageMaxMs / 2);
-    for (const call of [() => topUp(2), () => ledger.balances(WALLET), () => ledger.ping()]) {
+    for (const call of [() => topUp(2), () => ledger.balances(walletId), () => ledger.ping()]) {
       const turn = new Promise<string>((resolve) => setTimeout(resolve, 0, "waits"));
       expect(await Promise.race([faultOf(call()), turn])).toBe("lost");
     }
@@ -216,16 +224,16 @@ describe("a connection that breaks", () => {
     const { connections } = network;
     await until(() => network.connections !== connections);
     const holdId = Bun.randomUUIDv7();
-    const held = errorCodeOf(ledger.hold(holdOf(0n, { holdId }), { deadlineMs: Date.now() + 50 }));
+    const held = errorCodeOf(ledger.hold(holdOf(0n, { walletId, holdId }), { deadlineMs: Date.now() + 50 }));
     await Bun.sleep(60);
     network.heal();
     expect(await held).toBe("deadline_exceeded");
-    expect(await ledger.receipt(WALLET, holdId)).toBeUndefined();
+    expect(await ledger.receipt(walletId, holdId)).toBeUndefined();
   });
 
   test("gives unavailable for a hold that was sent before its deadline", async () => {
     network.swallow("answers");
-    const hold = holdOf(0n, { holdId: Bun.randomUUIDv7() });
+    const hold = holdOf(0n, { walletId, holdId: Bun.randomUUIDv7() });
     const deadlineMs = Date.now() + 60_000;
     const held = errorCodeOf(ledger.hold(hold, { deadlineMs }));
     await untilStored("SELECT 1 FROM holds WHERE hold_id = ?", hold.holdId);
@@ -236,7 +244,7 @@ describe("a connection that breaks", () => {
     clock.mockRestore();
     expect(outcome).toBe("unavailable");
     await untilDone(() => ledger.ping());
-    expect(await ledger.receipt(WALLET, hold.holdId)).toMatchObject({ state: "held" });
+    expect(await ledger.receipt(walletId, hold.holdId)).toMatchObject({ state: "held" });
   });
 });
 
