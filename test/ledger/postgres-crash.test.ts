@@ -22,7 +22,7 @@ test("a top-up whose commit a crash undid is not mistaken for a later commit wit
   for (let round = 0; round < 3; round++) {
     const victim = await openBackend(server.url);
     const cutDatabase = await openPostgres(proxy.url);
-    const ledger = createPostgresLedger({ database: cutDatabase, busyMaxMs: 10_000 });
+    const ledger = createPostgresLedger({ database: cutDatabase, busyMaxMs: 60_000 });
     const isCut = proxy.cutNext("before commit");
     const topUp = ledger.topUp({ walletId: WALLET, topUpId: `t${round}`, amount: 7n });
     await isCut;

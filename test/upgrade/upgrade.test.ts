@@ -42,7 +42,6 @@ describe.each(["sqlite", "postgres"] as const)("a database of %s", (dialect) => 
   test.each(fixtures.map((fixture) => [fixture.migrations, fixture] as const))(
     "of schema %d keeps money, keys and receipts through the upgrade, and takes new holds",
     (_migrations, fixture) => withUpgraded(fixture, (storage) => expectUpgraded(storage, fixture)),
-    120_000,
   );
 });
 
