@@ -5,7 +5,7 @@ import { isAhead } from "../domain/recording-rules.ts";
 import { platform, waitAtMost } from "../platform.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
 import type { RecordingMetrics, RecordingResult as Result } from "../telemetry/recording-metrics.ts";
-import { createWorkerQueue } from "../workers/worker-queue.ts";
+import { createWorkerQueue, type WorkerQueue } from "../workers/worker-queue.ts";
 import type { RecordedRequest, Recorder, Recording } from "./recording.ts";
 import type { RecordingJob, RecordingResult } from "./recording-worker.ts";
 import { Memory, REQUEST_BYTES_MAX, RunningRecording } from "./running-recording.ts";
@@ -34,6 +34,8 @@ interface RecorderOptions {
   readonly now?: () => number;
   /** Default: 64 MiB. */
   readonly memoryBytesMax?: number;
+  /** Milliseconds of one job, the start of the worker included. Default: 5,000. */
+  readonly jobMsMax?: number;
 }
 
 export interface RunningRecorder extends Recorder {
@@ -58,12 +60,7 @@ class QueueRecorder implements RunningRecorder {
   readonly #options: RecorderOptions;
   readonly #memory: Memory;
   readonly #now: () => number;
-  readonly #worker = createWorkerQueue<RecordingJob, RecordingResult>({
-    name: "recording worker",
-    script: new URL("./recording-worker.ts", import.meta.url),
-    jobMsMax: JOB_MS_MAX,
-    idleMs: IDLE_MS,
-  });
+  readonly #worker: WorkerQueue<RecordingJob, RecordingResult>;
   /** The recordings of each account that are not written yet, one after the other. */
   readonly #byAccount = new Map<string, Promise<void>>();
   /** The latest write to the database: there is one at a time. */
@@ -75,6 +72,12 @@ class QueueRecorder implements RunningRecorder {
     this.#options = options;
     this.#memory = new Memory(options.memoryBytesMax ?? MEMORY_BYTES_MAX);
     this.#now = options.now ?? platform.now;
+    this.#worker = createWorkerQueue({
+      name: "recording worker",
+      script: new URL("./recording-worker.ts", import.meta.url),
+      jobMsMax: options.jobMsMax ?? JOB_MS_MAX,
+      idleMs: IDLE_MS,
+    });
   }
 
   begin(request: RecordedRequest): Recording | undefined {
