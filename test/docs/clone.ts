@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type RanProgram, runProgram } from "../support/run-program.ts";
+import { TOLLGATE } from "../support/tollgate-command.ts";
 import { REPOSITORY } from "./pages.ts";
 
 /** Of the repository, what the commands of a tutorial read. Packages are installed already. */
@@ -12,7 +13,8 @@ const LINKED = ["package.json", "src", "proto", "node_modules"];
  */
 const BUN = `#!/bin/sh
 case "$1 $2" in
-  "run init") shift 2; exec ${process.execPath} src/cli/tollgate.ts init "$@" ;;
+  "run init") shift 2; exec ${TOLLGATE.join(" ")} init "$@" ;;
+  "tollgate "*) shift; exec ${TOLLGATE.join(" ")} "$@" ;;
   "start "*) exit 0 ;;
 esac
 exec ${process.execPath} "$@"
