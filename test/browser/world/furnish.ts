@@ -96,8 +96,13 @@ async function grantCredits({ operator, acme }: World): Promise<void> {
       ...{ id, amount_usd, source: "promotion", reason: "welcome" },
       expires_at: new Date(Date.now() + ms).toISOString(),
     });
-  // Long enough to be granted before on a busy machine.
-  await grant("welcome-2026", "1.50", 2_000);
-  await Bun.sleep(2_100);
+  // A busy machine may be slower than the time that is left: a credit that would end before it is granted is refused.
+  const grantShortly = async (ms: number): Promise<void> => {
+    await grant("welcome-2026", "1.50", ms).then(
+      () => Bun.sleep(ms),
+      (fault) => (ms < 60_000 ? grantShortly(2 * ms) : Promise.reject(fault)),
+    );
+  };
+  await grantShortly(1_000);
   await grant("spring-promotion", "3.20", 3 * 86_400_000);
 }
