@@ -80,7 +80,7 @@ async function inspectDialog(
   await page.getByRole("dialog").waitFor({ state: "detached" });
   // Without a place of its own the focus falls back to the body. It returns a little after the dialog is gone.
   const isKept = await page
-    .waitForFunction(() => document.activeElement !== document.body, undefined, { timeout: 10_000 })
+    .waitForFunction(() => document.activeElement !== document.body)
     .then(
       () => true,
       () => false,
