@@ -18,9 +18,9 @@ const ENDED = { outcome: "ok", source: "reported", attempts: [] } as const;
 const PEOPLE = ["ada", "ben", "cho", "dov", "eva"];
 const FEATURES = ["search", "chat", "index"];
 
-/** Requests and end users of a month. PostgreSQL gets a tenth, of limits too, because it decides one in milliseconds. */
+/** Requests and end users of a month. PostgreSQL gets a quarter, of limits too, because it decides one in milliseconds. */
 const SIZES = {
-  sqlite: { requests: 14_000, users: 10_000, share: 10n },
+  sqlite: { requests: 5_600, users: 10_000, share: 4n },
   postgres: { requests: 1_400, users: 900, share: 1n },
 };
 
