@@ -56,7 +56,8 @@ test("the printed password leads to a key, a receipt, a refusal with its reason,
     await page.goto(`${first.url}/console`);
     await findById(page, refused);
     await untilTitled(page, "Why was this refused?");
-    await page.getByText("spending limit exceeded").waitFor();
+    // The strip above the page says so as well, as soon as the refusal is written.
+    await page.getByText("spending limit exceeded", { exact: true }).waitFor();
     await page.getByText("Available at that moment").waitFor();
     await page.getByRole("link", { name: "Raise the limit" }).click();
     await page.getByLabel("Spending limit", { exact: true }).fill("1.00");
