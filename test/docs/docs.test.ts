@@ -328,7 +328,7 @@ describe("the routes of the clients page", () => {
   ]);
 
   test.each(routes)("%s %s exists", async (method, path) => {
-    const requestId = requestIdIn((await firstRequest()).stdout);
+    const requestId = path.includes("{request_id}") ? requestIdIn((await firstRequest()).stdout) : "";
     const filled = path.replace(/\{(?:id|model)\}/, "demo").replace("{request_id}", requestId);
     const response = await fetch(served.url + filled, {
       method,
