@@ -1,7 +1,13 @@
 /** Below the ephemeral ports of the system, also with the 10,000 that Redis adds for its cluster bus. */
 const PORTS = { least: 12_000, count: 10_000 };
 
-let last = Math.floor(Math.random() * PORTS.count);
+/** Ports of one worker of a run. The run has fewer than 16. */
+const WORKER_PORTS = 625;
+/** Workers of a run have ports of their own: one must not choose a port that another has chosen and not opened yet. */
+const { BUN_TEST_WORKER_ID: worker } = process.env;
+let last = worker
+  ? (process.ppid * 7_919 + Number(worker) * WORKER_PORTS) % PORTS.count
+  : Math.floor(Math.random() * PORTS.count);
 
 /**
  * Returns a loopback port that nothing listens on. The system does not assign it by itself, so that a server
