@@ -12,8 +12,10 @@ interface PeerGatewaysOptions {
   readonly hasRedis: boolean;
   readonly log: Pick<Log, "info" | "warn">;
   readonly metrics: Pick<LimiterMetrics, "peerGateways">;
-  /** Interval of heartbeats; default 10 s. A gateway is gone after three missed heartbeats. */
+  /** Interval of heartbeats; default 10 s. */
   readonly intervalMs?: number;
+  /** Time without a heartbeat after which a gateway is gone; default three intervals. */
+  readonly goneMs?: number;
 }
 
 const INTERVAL_MS = 10_000;
@@ -38,6 +40,7 @@ interface PeerGateways {
  */
 export function watchPeerGateways(options: PeerGatewaysOptions): PeerGateways {
   const { database, gatewayId: id, hasRedis, intervalMs = INTERVAL_MS } = options;
+  const { goneMs = BEATS_UNTIL_GONE * intervalMs } = options;
   const rows = openGatewayRows(database);
   const livingOf = createLivenessFilter(id);
   const report = createReport(options);
@@ -46,7 +49,7 @@ export function watchPeerGateways(options: PeerGatewaysOptions): PeerGateways {
 
   const beat = async () => {
     try {
-      const all = await rows.renew({ id, hasRedis }, BEATS_UNTIL_GONE * intervalMs);
+      const all = await rows.renew({ id, hasRedis }, goneMs);
       onRedis = Math.max(1, all.filter((row) => row.hasRedis).length);
       if (!closing.signal.aborted) report.counted(separateCountsOf(livingOf(all)));
     } catch (fault) {
