@@ -2,26 +2,31 @@ import type { Cluster, Redis } from "ioredis";
 import type { RedisLocation } from "../../src/limiter/redis/location.ts";
 import { connectRedis, type RedisConnection } from "../../src/limiter/redis/server.ts";
 import { until } from "../support/until.ts";
-import { startStallMeter } from "./chaos/stall-meter.ts";
-
-/**
- * A command that is rejected or answered at once takes less; one that waits takes its timeout of one second.
- */
-export const AT_ONCE_MS = 900;
 
 /** Returns functions that open connections and close all of them. */
 export function createOpener() {
   const connections: RedisConnection[] = [];
+  const open = (location: RedisLocation) => {
+    const connection = connectRedis(location);
+    connections.push(connection);
+    return connection;
+  };
   return {
-    open(location: RedisLocation): RedisConnection {
-      const connection = connectRedis(location);
-      connections.push(connection);
-      return connection;
-    },
+    open,
+    openPatient: (location: RedisLocation) => makePatient(open(location)),
     closeAll() {
       for (const connection of connections.splice(0)) connection.close();
     },
   };
+}
+
+/** Lets commands wait for a busy server: they are rejected at once, or for lack of an answer after a minute. */
+export function makePatient(connection: RedisConnection): RedisConnection {
+  const { client } = connection;
+  const patience = { commandTimeout: 60_000, socketTimeout: 60_000 };
+  Object.assign(client.options, patience);
+  if (client.isCluster) client.on("+node", (node: Redis) => Object.assign(node.options, patience));
+  return connection;
 }
 
 /** Waits until a command for `accountId` is answered. The tests in `chaos/` measure the time. */
@@ -39,18 +44,14 @@ export async function untilConnected(
   });
 }
 
-/** Makes concurrent calls. `ms` is the time until the last one settled, without stalls of this process. */
+/** Makes concurrent calls. Of those that were rejected, `late` waited for an answer until their timeout. */
 export async function settle(
   call: (index: number) => Promise<unknown>,
   count: number,
-): Promise<{ readonly rejected: number; readonly ms: number }> {
-  const stalls = startStallMeter();
-  const startedMs = performance.now();
+): Promise<{ readonly rejected: number; readonly late: number }> {
   const settled = await Promise.allSettled(Array.from({ length: count }, (_, index) => call(index)));
-  const rejected = settled.filter(({ status }) => status === "rejected").length;
-  const ms = performance.now() - startedMs - stalls.stalledMs();
-  stalls.stop();
-  return { rejected, ms };
+  const faults = settled.flatMap((each) => (each.status === "rejected" ? [`${each.reason}`] : []));
+  return { rejected: faults.length, late: faults.filter((fault) => fault.includes("timed out")).length };
 }
 
 /** Defines a script of the client that increments a key. */

@@ -31,7 +31,7 @@ const ANSWER_MS = 5_000;
 /** Distance from the port of a node to the port of its cluster bus. */
 const BUS = 10_000;
 
-/** Starts a cluster on the loopback. A node counts as failed after one second of silence. */
+/** Starts a cluster on the loopback. A node counts as failed after five seconds of silence. */
 export async function startRedisCluster({
   masters = 3,
   replicas = 0,
@@ -74,7 +74,8 @@ function clusterSettings(
   return {
     "cluster-enabled": "yes",
     "cluster-config-file": "nodes.conf",
-    "cluster-node-timeout": "1000",
+    // A busy machine may stop a node for a second or two.
+    "cluster-node-timeout": "5000",
     "cluster-require-full-coverage": needsEverySlot ? "yes" : "no",
     // A replica may take over however long it has been without its master.
     "cluster-replica-validity-factor": "0",

@@ -3,7 +3,7 @@ import type { Release } from "../../../src/limiter/redis/batch.ts";
 import type { CallerIds } from "../../../src/limiter/redis/scripts.ts";
 import { createRedisStore, type OfflineSecond, type RedisStore } from "../../../src/limiter/redis/store.ts";
 import { createManualClock } from "../manual-clock.ts";
-import { type ClockedRedis, connectClocked } from "./redis.ts";
+import { type ClockedRedis, connectClocked, TIMEOUT_MS } from "./redis.ts";
 
 const START_MS = 1_700_000_000_000;
 
@@ -14,7 +14,7 @@ export function useStore() {
   let store: RedisStore;
   beforeAll(async () => {
     redis = await connectClocked(clock);
-    store = createRedisStore(redis.connection, { clockLua: redis.clockLua, timeoutMs: 900 });
+    store = createRedisStore(redis.connection, { clockLua: redis.clockLua, timeoutMs: TIMEOUT_MS });
   });
   afterAll(() => redis.close());
 
