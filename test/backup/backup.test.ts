@@ -97,7 +97,7 @@ async function leaveSettlement(gateway: ServedProcess): Promise<void> {
   fixture.upstream.on("chat", answerWith(undefined, { pauseAt: { bytes: 700, gate: opened } }));
   const response = await post(gateway, true);
   const lock = new Database(database());
-  lock.run("PRAGMA busy_timeout = 1000");
+  lock.run("PRAGMA busy_timeout = 60000");
   lock.run("BEGIN IMMEDIATE");
   open();
   expect(await response.text()).toEndWith("data: [DONE]\n\n");

@@ -28,9 +28,15 @@ test("a valid key gets internal_error while the database is unavailable, and wor
     await expectError(await readState(), CHAT, "internal");
     await expectError(await post(gateway, CHAT), CHAT, "internal");
   }
-  const readiness = await fetch(`${gateway.url}/readyz`);
+  let readiness = new Response();
+  let report = "";
+  // On a busy machine, a check may have no result in time instead.
+  await until(async () => {
+    readiness = await fetch(`${gateway.url}/readyz`);
+    report = await readiness.text();
+    return report.split('"reason":"failed"').length === 3;
+  });
   expect(readiness.status).toBe(503);
-  const report = await readiness.text();
   expect(JSON.parse(report)).toEqual({
     status: "not_ready",
     checks: {
@@ -66,7 +72,11 @@ test("a running stream continues while the database is unavailable", async () =>
   held.open();
   expect(await stream.text()).toEndWith("data: [DONE]\n\n");
   await server.start();
-  // Just after its start, the database may refuse readers.
-  await until(() => gateway.balances().then(Boolean, () => false));
-  await gateway.nothingIsHeld();
+  // Just after its start, the database may refuse readers, and each connection of before fails once.
+  await until(() =>
+    gateway.balances().then(
+      ({ held }) => held === 0n,
+      () => false,
+    ),
+  );
 });

@@ -19,7 +19,7 @@ const dataFolder = () => join(fixture.folder, "data");
 /** Locks the ledger database for writers until `unlock`. */
 function lockDatabase(): { unlock(): void } {
   const client = new Database(join(dataFolder(), "tollgate.db"));
-  client.run("PRAGMA busy_timeout = 1000");
+  client.run("PRAGMA busy_timeout = 60000");
   client.run("BEGIN IMMEDIATE");
   return {
     unlock() {
