@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "bun:test";
-import { readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { loadWithSource, rereadConfig } from "../../src/config/config.ts";
 import { configFolder } from "../config/temp-config.ts";
@@ -56,7 +56,8 @@ test("a running gateway rejects hostile files, stays ready and below 600 MB, and
   for (const [index, write] of hostile.entries()) {
     write();
     renameSync(`${file}.new`, file);
-    process.kill(gateway.pid, "SIGHUP");
+    // The gateway notices each file by itself, but a pipe on request only. Requested too, a file may be rejected twice.
+    if (statSync(file).isFIFO()) process.kill(gateway.pid, "SIGHUP");
     const isRejected = async () => gateway.stdout().split("configuration rejected").length > index + 1;
     await until(
       isRejected,
@@ -64,9 +65,8 @@ test("a running gateway rejects hostile files, stays ready and below 600 MB, and
     );
     expect((await fetch(`${gateway.url}/readyz`)).status).toBe(200);
   }
-  rmSync(file);
-  writeFileSync(file, good.replace("7", "8"));
-  process.kill(gateway.pid, "SIGHUP");
+  writeFileSync(`${file}.new`, good.replace("7", "8"));
+  renameSync(`${file}.new`, file);
   await until(async () => gateway.stdout().includes("configuration reloaded"));
   expect(peakMemory(gateway.pid)).toBeLessThan(600);
   expect(gateway.stdout().split("configuration rejected")).toHaveLength(hostile.length + 1);
