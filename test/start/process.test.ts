@@ -38,6 +38,7 @@ async function beginStream(gateway: ServedProcess): Promise<{ open(): void; rest
 
 describe("SIGTERM", () => {
   test("lets a running stream finish, accepts no new request, and exits with 0", async () => {
+    fixture.configure(LIMITS.replace("drain_s: 2", "drain_s: 120"));
     const gateway = await fixture.serve();
     const { open, rest } = await beginStream(gateway);
     gateway.signal("SIGTERM");
@@ -129,15 +130,17 @@ describe("SIGTERM while a body is in transit", () => {
     const gateway = await fixture.serve();
     const { hostname, port } = new URL(gateway.url);
     const received = texts.map(() => "");
-    sockets = texts.map((text, index) => {
+    sockets = texts.map((_, index) => {
       const socket = connect({ host: hostname, port: Number(port) });
       socket.on("error", () => {});
       socket.on("data", (data) => {
         received[index] += data.toString("latin1");
       });
-      socket.write(text);
       return socket;
     });
+    await Promise.all(
+      sockets.map((socket, index) => new Promise((sent) => socket.write(texts[index] ?? "", sent))),
+    );
     // A response on a later connection proves that the gateway has accepted the earlier ones.
     await (await ask(gateway)).text();
     return { gateway, received };

@@ -12,7 +12,7 @@ import { openProcessFixture, type ProcessFixture } from "./process-fixture.ts";
 
 const LIMITS = `limits: { requests_per_minute: 1000000, concurrent_requests: 1000 }
 account_limits: { requests_per_minute: 1000000, concurrent_requests: 1000 }
-drain_s: 10`;
+drain_s: 120`;
 
 const RELOADS = 10;
 const REQUESTS = 200;
