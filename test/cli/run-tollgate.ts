@@ -16,10 +16,10 @@ export async function runTollgate(
 ): Promise<Finished> {
   const env = { LEDGER_LISTEN: "off", METRICS_LISTEN: "off", ...environment };
   const ran = await runProgram([...TOLLGATE, ...commandLine], { cwd: folder, env });
-  return { ...ran, json: () => parseObject(ran.stdout) };
+  return { ...ran, json: () => parseObject(ran) };
 }
 
-function parseObject(text: string): Record<string, unknown> {
-  if (!/^\{.*\}\n$/.test(text)) throw new Error(`Cannot find exactly one JSON object in: ${text}`);
-  return JSON.parse(text);
+function parseObject({ stdout, stderr }: RanProgram): Record<string, unknown> {
+  if (/^\{.*\}\n$/.test(stdout)) return JSON.parse(stdout);
+  throw new Error(`Cannot find exactly one JSON object in: ${stdout}${stderr}`);
 }

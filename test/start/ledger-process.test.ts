@@ -6,6 +6,7 @@ import {
   type LedgerProcess,
   type ServedProcess,
   serveLedgerProcess,
+  startBesideLedger,
   startServedProcess,
 } from "../support/served-process.ts";
 import { tempFolder } from "../support/temp-folder.ts";
@@ -71,7 +72,7 @@ describe("a gateway with LEDGER_URL", () => {
     const { folder } = books;
     let { ledger } = books;
     const elsewhere = tempFolder();
-    gateway = await startServedProcess({ folder: elsewhere, environment: remote({}, books) });
+    gateway = await startBesideLedger({ folder: elsewhere, environment: remote({}, books) });
     const { stderr } = gateway;
     const findSecret = () => /sk-tg-[\w-]{43}/.exec(stderr())?.[0];
     await until(() => findSecret() !== undefined);
@@ -204,8 +205,9 @@ describe("the ledger with TLS", () => {
     const check = async (more: Record<string, string>) =>
       (await run({ LEDGER_URL, LEDGER_TOKEN, ...more }, "check", "--json")).json().problems;
     const plain = { LEDGER_URL: LEDGER_URL.replace("grpcs", "grpc") };
-    const [trusted, ...others] = await Promise.all([certificates, { LEDGER_TLS_CA }, {}, plain].map(check));
-    expect(trusted).toEqual([]);
+    // A busy machine may answer the check too late.
+    await until(async () => Bun.deepEquals(await check(certificates), []));
+    const others = await Promise.all([{ LEDGER_TLS_CA }, {}, plain].map(check));
     expect(others).toEqual(Array(3).fill([expect.stringMatching(/^LEDGER_/)]));
   });
 });
@@ -236,8 +238,12 @@ describe("the metrics of a ledger process", () => {
     const other = await serveLedgerProcess({ folder: tempFolder(), environment });
     try {
       const [, address] = /"metrics":"([^"]+)"/.exec(other.stdout()) ?? [];
-      const text = await (await fetch(`http://${address}/metrics`)).text();
-      expect(readSamples(text).get("tollgate_ledger_open_holds")).toBe(0);
+      let text = "";
+      // A scrape that reads the holds for too long leaves them out.
+      await until(async () => {
+        text = await (await fetch(`http://${address}/metrics`)).text();
+        return readSamples(text).get("tollgate_ledger_open_holds") === 0;
+      });
       expect(text).toContain('role="ledger"');
       // Nothing here takes requests.
       expect(text).not.toContain("tollgate_requests_total");

@@ -211,10 +211,12 @@ describe("a gateway whose Redis is killed", () => {
     expect(await report(gateway)).toMatchObject({ status: "ready", checks: { limiter } });
     expect(await remaining()).toEqual([200, 1]);
     await redis.start();
-    await until(() => gateway.log.text().includes("Redis is back"));
+    const changes = (): readonly string[] => gateway.log.text().match(/Redis is (away|back)/g) ?? [];
+    await until(() => changes().at(-1) === "Redis is back");
     // The counts of Redis are lost; offline admissions are added to Redis.
     expect(await remaining()).toEqual([200, 2]);
-    expect(gateway.log.text().match(/Redis is (away|back)/g)).toEqual(["Redis is away", "Redis is back"]);
+    // A busy machine adds outages of its own.
+    expect(changes()).toEqual(changes().map((_, index) => `Redis is ${index % 2 ? "back" : "away"}`));
   });
 
   test("starts without Redis, and connects once it is available", async () => {
@@ -241,7 +243,7 @@ describe("a gateway in a process of its own", () => {
     [redis, upstream] = await Promise.all([startRedisServer(), startScriptedUpstream()]);
     writeFileSync(
       join(folder, "tollgate.yaml"),
-      scriptedConfig(upstream, "limits: { requests_per_minute: 2 }\ndrain_s: 1"),
+      scriptedConfig(upstream, "limits: { requests_per_minute: 2 }\ndrain_s: 8"),
     );
     await runTollgate(folder, ["account", "create", "--name", "test"]);
     await runTollgate(folder, ["topup", "--account", "test", "--amount", "100", "--id", "seed"]);

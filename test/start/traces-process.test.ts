@@ -6,7 +6,7 @@ import {
   type LedgerProcess,
   type ServedProcess,
   serveLedgerProcess,
-  startServedProcess,
+  startBesideLedger,
 } from "../support/served-process.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { until } from "../support/until.ts";
@@ -21,7 +21,7 @@ beforeAll(async () => {
   ledger = await serveLedgerProcess({ folder, environment: traces });
   const token = readFileSync(join(folder, "data/ledger-token"), "utf8").trim();
   const remote = { LEDGER_URL: `grpc://${ledger.address}`, LEDGER_TOKEN: token };
-  gateway = await startServedProcess({ folder: tempFolder(), environment: { ...traces, ...remote } });
+  gateway = await startBesideLedger({ folder: tempFolder(), environment: { ...traces, ...remote } });
 });
 afterAll(async () => {
   // The gateway is undefined when it did not start.

@@ -51,6 +51,15 @@ export async function startServedProcess(options: ServeOptions): Promise<ServedP
   return { ...running, url };
 }
 
+/** Starts a gateway beside a ledger process. Like a supervisor, starts it again when a busy ledger was too late for it. */
+export async function startBesideLedger(options: ServeOptions): Promise<ServedProcess> {
+  for (;;) {
+    const [started] = await Promise.allSettled([startServedProcess(options)]);
+    if (started.status === "fulfilled") return started.value;
+    if (!`${started.reason}`.includes("The ledger did not answer in time")) throw started.reason;
+  }
+}
+
 /**
  * Starts the ledger on a free port and waits until it listens. Throws with its output if it does not start.
  */
