@@ -17,18 +17,25 @@ function deadlineIn(ms: number) {
 
 describe("a shared timer", () => {
   test("reports each deadline once, in the order in which they pass", async () => {
-    const timer = new SharedTimer(clock);
+    let nowMs = 0;
+    const timer = new SharedTimer(() => nowMs);
     const order: string[] = [];
     const add = (name: string, ms: number) => {
-      const deadline = deadlineIn(ms);
-      void deadline.passed.then(() => order.push(name));
-      timer.add(deadline);
-      return deadline;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const onDue = () => {
+        order.push(name);
+        resolve();
+      };
+      timer.add({ dueAt: () => ms, onDue });
+      return promise;
     };
-    // So far apart that a busy machine does not see both pass at once.
-    const late = add("late", 2_000);
-    add("early", 10);
-    await late.passed;
+    const late = add("late", 20);
+    const early = add("early", 10);
+    nowMs = 10;
+    await early;
+    expect(order).toEqual(["early"]);
+    nowMs = 20;
+    await late;
     expect(order).toEqual(["early", "late"]);
   });
 
@@ -76,8 +83,8 @@ describe("a shared timer", () => {
     const timer = new SharedTimer(clock);
     const late = () => new Error("late");
     expect(await timer.limit(10_000, Promise.resolve(7), late)).toBe(7);
-    expect(timer.limit(10_000, Promise.reject(new Error("failed")), late)).rejects.toThrow("failed");
-    expect(timer.limit(10, new Promise(() => {}), late)).rejects.toThrow("late");
+    await expect(timer.limit(10_000, Promise.reject(new Error("failed")), late)).rejects.toThrow("failed");
+    await expect(timer.limit(10, new Promise(() => {}), late)).rejects.toThrow("late");
   });
 });
 

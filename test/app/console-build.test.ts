@@ -109,7 +109,8 @@ test("a builder that hangs is killed at its limit, and one that is killed fails 
   const pid = join(newFolder(), "pid");
   const hanging = open({
     command: command(`trap "" TERM; echo $$ > "${pid}"; exec sleep 1000`),
-    buildMs: 500,
+    // Longer than a busy machine needs to start the shell.
+    buildMs: 8_000,
   });
   expect(await hanging.current()).toBe("building");
   await until(async () => (await hanging.current()) === "failed");

@@ -25,8 +25,7 @@ test("a call that waits behind an endless answer counts for no later case", asyn
   const socket = connect(Number(port), "127.0.0.1");
   socket.on("error", () => {});
   socket.write(call + call);
-  await until(() => lane.calls.length > 0);
-  await Bun.sleep(50);
+  await until(() => lane.calls.length === 2);
   const later: (typeof lane.calls)[number][] = [];
   Object.assign(lane, { playing: caseOf(idOf(1)), calls: later });
   socket.destroy();
