@@ -1,6 +1,8 @@
 import { createRedisLimiter, type RedisLimiter } from "../../../src/limiter/redis/limiter.ts";
 import type { RedisLocation } from "../../../src/limiter/redis/location.ts";
 import { connectRedis } from "../../../src/limiter/redis/server.ts";
+import { until } from "../../support/until.ts";
+import { makePatient } from "../redis-client.ts";
 
 /** A limiter with its log lines and metrics about Redis. */
 export interface WatchedLimiter extends RedisLimiter {
@@ -16,6 +18,8 @@ export interface WatchedLimiterOptions {
   readonly location: RedisLocation;
   readonly onFailure: "local" | "deny";
   readonly replicas?: number;
+  /** Waits for a busy Redis, and has no outages. */
+  readonly isPatient?: boolean;
   /** Interval of lease renewals; default: the limiter's own. */
   readonly renewEveryMs?: number;
   /** Called when Redis is back, after offline admissions were sent and before they were answered. */
@@ -24,12 +28,16 @@ export interface WatchedLimiterOptions {
 
 /** Starts a limiter of this process. */
 export async function startWatchedLimiter(options: WatchedLimiterOptions): Promise<WatchedLimiter> {
-  const { location, onFailure, replicas = 1, renewEveryMs, onBack } = options;
+  const { location, onFailure, replicas = 1, isPatient = false, renewEveryMs, onBack } = options;
+  const connection = connectRedis(location);
+  if (isPatient) makePatient(connection);
+  await until(() => connection.client.status === "ready");
   const logged: string[] = [];
   const shared: boolean[] = [];
   const repeated: (() => void)[] = [];
   const limiter = createRedisLimiter({
-    connection: connectRedis(location),
+    connection,
+    timeoutMs: isPatient ? 60_000 : undefined,
     onFailure,
     replicas: () => replicas,
     log: {
