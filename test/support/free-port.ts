@@ -1,22 +1,21 @@
 /** Below the ephemeral ports of the system, also with the 10,000 that Redis adds for its cluster bus. */
 const PORTS = { least: 12_000, count: 10_000 };
 
-/** Ports of one worker of a run. The run has fewer than 16. */
-const WORKER_PORTS = 625;
-/** Workers of a run have ports of their own: one must not choose a port that another has chosen and not opened yet. */
-const { BUN_TEST_WORKER_ID: worker } = process.env;
-let last = worker
-  ? (process.ppid * 7_919 + Number(worker) * WORKER_PORTS) % PORTS.count
-  : Math.floor(Math.random() * PORTS.count);
+/** A reserved port is taken at this address, which no server uses, and so much above. */
+const RESERVATION = { hostname: "127.77.77.77", above: 10_000 };
+
+let last = Math.floor(Math.random() * PORTS.count);
+const reservations: { unref(): void }[] = [];
 
 /**
  * Returns a loopback port that nothing listens on. The system does not assign it by itself, so that a server
- * can restart on it. Each call returns another port.
+ * can restart on it. Each call returns another port, in all test processes that run.
  */
 export function freePort(): number {
   for (let tries = 0; tries < PORTS.count; tries += 1) {
     last = (last + 1) % PORTS.count;
-    if (isFreePort(PORTS.least + last)) return PORTS.least + last;
+    const port = PORTS.least + last;
+    if (isFreePort(port) && reserve(port)) return port;
   }
   throw new Error(`Every port from ${PORTS.least} on is taken`);
 }
@@ -24,9 +23,26 @@ export function freePort(): number {
 /** Whether nothing listens on a loopback port. */
 export function isFreePort(port: number): boolean {
   try {
-    Bun.listen({ hostname: "127.0.0.1", port, socket: { data() {} } }).stop(true);
+    listen("127.0.0.1", port).stop(true);
     return true;
   } catch {
     return false;
   }
+}
+
+/** Reserves a port until this process ends. Returns whether no other test process has reserved it. */
+function reserve(port: number): boolean {
+  try {
+    const listener = listen(RESERVATION.hostname, port + RESERVATION.above);
+    listener.unref();
+    reservations.push(listener);
+    return true;
+  } catch (error) {
+    // Some systems have one loopback address, and no reservations.
+    return !(error instanceof Error && "code" in error && error.code === "EADDRINUSE");
+  }
+}
+
+function listen(hostname: string, port: number) {
+  return Bun.listen({ hostname, port, socket: { data() {} } });
 }
