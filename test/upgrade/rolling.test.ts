@@ -135,6 +135,8 @@ test("a migration that waits for several tables in turn fails no request that wa
   };
   const readers = [await open("holds"), await open("usage_days")] as const;
   const request = await open("usage_hours");
+  let isAnswered = false;
+  /** Waits for a wait of the migration. An answer leaves nothing to wait for. */
   const waitsFor = (table: string, ms: number) =>
     until(async () => {
       const waits = await admin.unsafe(
@@ -142,12 +144,17 @@ test("a migration that waits for several tables in turn fails no request that wa
           AND relation = '${table}'::regclass AND mode = 'AccessExclusiveLock' AND NOT granted
           AND clock_timestamp() - query_start > '${ms} ms'`,
       );
-      return waits.length > 0;
+      return isAnswered || waits.length > 0;
     });
   const opening = openAndClose();
   await waitsFor("holds", 0);
   // The migration has locked the accounts.
-  const answered = request.unsafe("SELECT 1 FROM accounts LIMIT 1").then(() => "answered", String);
+  const answered = request
+    .unsafe("SELECT 1 FROM accounts LIMIT 1")
+    .then(() => "answered", String)
+    .finally(() => {
+      isAnswered = true;
+    });
   await waitsFor("holds", 400);
   await commit(readers[0]);
   await waitsFor("usage_days", 400);
