@@ -67,11 +67,18 @@ export function findUnknownAnswers({ seen, answered: given }: Evidence): readonl
     .map(({ number }) => number);
 }
 
-/** Lists the requests that several upstreams answered completely. Only a timeout may cause that. */
-export function findAnsweredTwice({ answered }: Evidence): readonly number[] {
+/**
+ * Lists the requests that several upstreams answered completely although no attempt timed out. Leaves out clients that
+ * left before they knew the id of their request.
+ */
+export function findAnsweredTwice({ answered, seen, log }: Evidence): readonly number[] {
+  const lines = log.map((line) => JSON.parse(line));
+  const timedOut = new Set(lines.filter(({ timeout }) => timeout).map(({ request }) => request));
+  const idOf = new Map(seen.map(({ number, requestId }) => [number, requestId]));
   const all = Object.values(answered).flatMap((numbers) => [...new Set(numbers)]);
   const once = new Set<number>();
-  return all.filter((number) => once.size === once.add(number).size);
+  const twice = all.filter((number) => once.size === once.add(number).size);
+  return twice.filter((number) => idOf.get(number) !== undefined && !timedOut.has(idOf.get(number)));
 }
 
 /** Lists the receipts with a failed attempt that has no line in the log. */

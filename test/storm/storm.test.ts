@@ -9,7 +9,7 @@ import {
 import { type Evidence, NOTHING_LEFT, runStorm } from "./run-storm.ts";
 import { TOP_UP } from "./storm-gateway.ts";
 
-const REQUESTS = 20_000;
+const REQUESTS = 10_000;
 /** Until the code is compiled, the heap has grown and the tokenizer is loaded: some seconds at full load. */
 const WARM_UP = 3_000;
 /** Connections that Bun keeps idle on either side, and descriptors of worker threads. */
@@ -25,7 +25,7 @@ beforeAll(async () => {
   evidence = await runStorm({ conditions, warmUp: WARM_UP, requests: REQUESTS, callers: 128 });
 });
 
-describe("20,000 requests to three flaky upstreams", () => {
+describe("10,000 requests to three flaky upstreams", () => {
   test("end in one of the ways that the contract allows", () => {
     const { seen } = evidence;
     expect(seen.filter(({ ended }) => ended === "wrong").slice(0, 10)).toEqual([]);
@@ -59,7 +59,7 @@ describe("20,000 requests to three flaky upstreams", () => {
     expect(findWrongCharges(evidence).slice(0, 10)).toEqual([]);
     expect(findUnknownAnswers(evidence)).toEqual([]);
     // An answer that arrives at the timeout is discarded and free.
-    expect(findAnsweredTwice(evidence).length).toBeLessThan(REQUESTS / 100);
+    expect(findAnsweredTwice(evidence)).toEqual([]);
   });
 
   test("charge the wallets exactly what the receipts captured, and leave no hold", () => {
