@@ -11,6 +11,7 @@ import type { SqliteDatabase } from "../../src/db/sqlite/database.ts";
 import type { Model } from "../../src/domain/model.ts";
 import { parseUsd } from "../../src/domain/money.ts";
 import { auditDatabase, type Finding } from "../../src/ledger/audit/audit.ts";
+import { LedgerError } from "../../src/ledger/ledger.ts";
 import type { Balances, Receipt } from "../../src/ledger/records.ts";
 import type { Limits } from "../../src/limiter/limiter.ts";
 import type { UpstreamConfig } from "../../src/upstream/upstream.ts";
@@ -74,7 +75,8 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
     const name = `account-${Bun.randomUUIDv7()}`;
     const { id: accountId } = await createAccount({ database, ledger }, { name });
     const amount = parseUsd(usd);
-    if (amount > 0n) await ledger.topUp({ walletId: accountId, topUpId: "seed", amount });
+    if (amount > 0n)
+      await untilAvailable(() => ledger.topUp({ walletId: accountId, topUpId: "seed", amount }));
     return issueKey({ database, ledger }, { name: "test", ...more, accountId });
   };
   const first = await newPayer(options.topUp ?? "1000");
@@ -113,6 +115,19 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
         throw new Error(`The ledger audit found problems: ${JSON.stringify(findings)}`);
     },
   };
+}
+
+/** Repeats a command: on a busy machine, its ledger may connect to the database later than a command waits. */
+async function untilAvailable(command: () => Promise<unknown>): Promise<void> {
+  await until(() =>
+    command().then(
+      () => true,
+      (error: unknown) => {
+        if (error instanceof LedgerError && error.code === "unavailable") return false;
+        throw error;
+      },
+    ),
+  );
 }
 
 async function audit(location: DatabaseLocation): Promise<readonly Finding[]> {
