@@ -65,5 +65,5 @@ export async function createLocation(dialect: Dialect): Promise<TempLocation> {
 function createLedger(database: Database, now: () => number) {
   return database.dialect === "sqlite"
     ? createSqliteLedger({ database: database.sqlite, now })
-    : createPostgresLedger({ database: database.postgres, now });
+    : createPostgresLedger({ database: database.postgres, now, busyMaxMs: 60_000 });
 }
