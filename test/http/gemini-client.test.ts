@@ -128,14 +128,18 @@ describe.each(MODELS)("a client of Gemini's form with the model %s", (model) => 
   });
 
   test("whose stream breaks gets an error, as an event and as what older SDKs read, or in its array", async () => {
-    breakStreams(model);
-    const events = await (await call(`${model}:streamGenerateContent?alt=sse`)).text();
+    const textOfBroken = async (method: string) => {
+      const breakOff = breakStreams(model);
+      const response = await call(`${model}:${method}`);
+      breakOff();
+      return response.text();
+    };
+    const events = await textOfBroken("streamGenerateContent?alt=sse");
     const lines = events.trim().split("\n\n");
     const error = { code: 502, status: "UNAVAILABLE", details: [{ reason: "upstream_unavailable" }] };
     expect(JSON.parse(lines.at(-1) ?? "")).toMatchObject({ error });
     expect(lines.at(-2)).toBe(`data: ${lines.at(-1)}`);
-    breakStreams(model);
-    const array = JSON.parse(await (await call(`${model}:streamGenerateContent`)).text());
+    const array = JSON.parse(await textOfBroken("streamGenerateContent"));
     expect(array.length).toBeGreaterThan(1);
     expect(array.at(-1)).toMatchObject({ error });
     for (const text of [events, JSON.stringify(array)]) expect(text).not.toContain("finishReason");
@@ -164,14 +168,20 @@ function sentBody(): unknown {
   return JSON.parse(gateway.upstream.seen.at(-1)?.bodyText ?? "");
 }
 
-/** Makes the next stream of a model end without a finish, after some output. */
-function breakStreams(model: string): void {
+/**
+ * Makes the next stream of a model end without a finish, after some output. Returns what breaks it off: an end that
+ * arrives together with the output would come first.
+ */
+function breakStreams(model: string): () => void {
+  const { opened, open } = gate();
+  const pauseAt = { bytes: 900, gate: opened };
   if (model === GEMINI) google.on(MODEL, [chunkOf([{ text: "Hel" }])]);
   else
     gateway.upstream.on(
       model,
-      answerWith({ text: "Hello there, friend, and more." }, { cutAt: 900, end: "close" }),
+      answerWith({ text: "Hello there, friend, and more." }, { pauseAt, cutAt: 900, end: "close" }),
     );
+  return open;
 }
 
 function hangingStream(opened: Promise<unknown>): ReadableStream<Uint8Array> {
