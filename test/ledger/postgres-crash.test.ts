@@ -21,17 +21,19 @@ test("a top-up whose commit a crash undid is not mistaken for a later commit wit
   await replica.topUp({ walletId: OTHER, topUpId: "funds", amount: 1_000n });
   for (let round = 0; round < 3; round++) {
     const victim = await openBackend(server.url);
+    const witness = await openBackend(server.url);
     const cutDatabase = await openPostgres(proxy.url);
     const ledger = createPostgresLedger({ database: cutDatabase, busyMaxMs: 60_000 });
     const isCut = proxy.cutNext("before commit");
     const topUp = ledger.topUp({ walletId: WALLET, topUpId: `t${round}`, amount: 7n });
     await isCut;
     process.kill(victim.pid, "SIGKILL");
-    await Promise.all([topUp, untilHeld(replica)]);
+    await Promise.all([topUp, untilHeld(replica, witness.isReplaced)]);
     expect(await replica.balances(WALLET)).toMatchObject({ posted: 7n * BigInt(round + 1) });
     await ledger.close();
     await cutDatabase.close();
     await victim.close();
+    await witness.close();
   }
   await replica.close();
   await database.close();
@@ -41,16 +43,26 @@ test("a top-up whose commit a crash undid is not mistaken for a later commit wit
 
 async function openBackend(url: string) {
   const client = new SQL(url, { max: 1 });
-  const [row] = await client.unsafe("SELECT pg_backend_pid() AS pid");
-  return { pid: Number(row.pid), close: () => client.close().catch(() => undefined) };
+  const readPid = async () => Number((await client.unsafe("SELECT pg_backend_pid() AS pid"))[0].pid);
+  const pid = await readPid();
+  return {
+    pid,
+    /** Whether the server has restarted its backends and answers again. */
+    isReplaced: async () => (await readPid()) !== pid,
+    close: () => client.close().catch(() => undefined),
+  };
 }
 
-/** Commits holds of another process until the server accepts one. */
-async function untilHeld(replica: ReturnType<typeof createPostgresLedger>): Promise<void> {
+/** Commits holds of another process until the server has restarted and accepts one. The restart may come late. */
+async function untilHeld(
+  replica: ReturnType<typeof createPostgresLedger>,
+  isRestarted: () => Promise<boolean>,
+): Promise<void> {
   for (;;) {
     try {
-      const taken = await replica.hold(holdOf(1n, { walletId: OTHER, holdId: Bun.randomUUIDv7() }));
-      if (!taken.replayed) return;
+      const isLast = await isRestarted();
+      const taken = await replica.hold(holdOf(0n, { walletId: OTHER, holdId: Bun.randomUUIDv7() }));
+      if (isLast && !taken.replayed) return;
     } catch {
       await Bun.sleep(10);
     }
