@@ -1,7 +1,7 @@
 // The batch loop on a real SQLite store. One file of more than 300 lines, because all tests share its
 // fixture.
 import { Database } from "bun:sqlite";
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, mock, spyOn, test } from "bun:test";
 import fc from "fast-check";
 import { connect } from "../../src/db/sqlite/database.ts";
 import { auditSqlite } from "../../src/ledger/audit/audit.ts";
@@ -9,6 +9,7 @@ import type { Command } from "../../src/ledger/core/command.ts";
 import { type Batcher, createBatcher } from "../../src/ledger/engine/batcher.ts";
 import { type Store, StoreError } from "../../src/ledger/engine/store.ts";
 import { createSqliteStore } from "../../src/ledger/sqlite/store.ts";
+import { platform } from "../../src/platform.ts";
 import { commands } from "./commands.ts";
 import {
   errorCodeOf,
@@ -28,7 +29,10 @@ beforeEach(async () => {
   open = await openLedger(100n, { busyMaxMs: 150 });
 });
 
-afterEach(() => open.close());
+afterEach(() => {
+  mock.restore();
+  return open.close();
+});
 
 function dump(database: Database): unknown {
   return TABLES.map((table) =>
@@ -407,6 +411,26 @@ test("a hold in doubt is not declined as late after its commit status is known",
   const batcher = createBatcher(lossy, { now: () => nowMs });
   const grant = await batcher.submit("hold", holdOf(10n), { deadlineMs: NOON_MS + 1_000 });
   expect(grant).toMatchObject({ granted: 10n, replayed: true });
+  await batcher.close();
+  client.close();
+});
+
+test("a command is tried a second time after a transaction in which the process stood still", async () => {
+  const client = connect(open.database.path, 0);
+  const store = createSqliteStore({ client, now: () => NOON_MS, sync: async () => undefined });
+  let tries = 0;
+  const stalling: Store = {
+    ...store,
+    async transact(walletIds, batch) {
+      tries += 1;
+      if (tries > 1) return store.transact(walletIds, batch);
+      spyOn(platform, "monotonicMs").mockReturnValue(platform.monotonicMs() + 60_000);
+      throw new StoreError("away", new Error("The database ended an idle transaction"));
+    },
+  };
+  const batcher = createBatcher(stalling);
+  expect(await batcher.submit("hold", holdOf(10n))).toMatchObject({ granted: 10n, replayed: false });
+  expect(tries).toBe(2);
   await batcher.close();
   client.close();
 });

@@ -163,7 +163,7 @@ async function probeDatabase(state: CommitState): Promise<number> {
 export interface Backoff {
   /** Starts the clock of the first attempt. Does nothing while the clock runs. */
   start(): void;
-  /** Returns the milliseconds to wait before the next attempt; `undefined` when the time is over. */
+  /** Returns the milliseconds to wait before the next attempt; `undefined` after the second one, when time is over. */
   pauseMs(): number | undefined;
   /** Stops the clock. Must be called when an attempt succeeds or is given up. */
   reset(): void;
@@ -172,7 +172,10 @@ export interface Backoff {
 const PAUSE_MS = 2;
 const PAUSE_MAX_MS = 50;
 
-/** Pauses grow with every failure in a row, from 2 ms to 50 ms, each jittered by ±50 %. */
+/**
+ * Pauses grow with every failure in a row, from 2 ms to 50 ms, each jittered by ±50 %. A second attempt follows the
+ * first one however long that took: a process that stood still in it has not waited for the database.
+ */
 export function createBackoff(maxMs: number): Backoff {
   let sinceMs: number | undefined;
   const start = () => {
@@ -183,7 +186,8 @@ export function createBackoff(maxMs: number): Backoff {
   return {
     start,
     pauseMs() {
-      if (platform.monotonicMs() - start() >= maxMs) return undefined;
+      const isFirst = baseMs === PAUSE_MS;
+      if (!isFirst && platform.monotonicMs() - start() >= maxMs) return undefined;
       // Jitter: without it, processes that collided once would collide again.
       const pauseMs = baseMs * (0.5 + platform.random());
       baseMs = Math.min(PAUSE_MAX_MS, baseMs * 1.5);
