@@ -30,8 +30,8 @@ const WHOLE = [
   "{",
   '{"__proto__":{"a":1}}',
   "[".repeat(20_000),
-  "[".repeat(20_000) + "]".repeat(20_000),
-  `{"name":"a","email":${'{"a":'.repeat(20_000)}1${"}".repeat(20_000)}}`,
+  "[".repeat(100_000) + "]".repeat(100_000),
+  `{"name":"a","email":${'{"a":'.repeat(50_000)}1${"}".repeat(50_000)}}`,
   "\ufeff{}",
   '{"a":1,"a":2}',
 ];
@@ -131,17 +131,14 @@ describe.each(DIALECTS)("malformed input in %s", (dialect) => {
     for (const { path, names } of routes) {
       const filled = path.replace(":account", accountId).replace(/:\w+/g, Bun.randomUUIDv7());
       const actor = path.includes("/operator/") ? actors[1] : actors[0];
-      const statusOf = async (query: string) => {
+      for (const query of names.flatMap((name) =>
+        ODD_TEXTS.map((text) => new URLSearchParams({ [name]: text })),
+      )) {
         const url = `${console.parts.settings.publicUrl}${filled}?${query}`;
         const headers = { "x-test-actor": actor?.id ?? "" };
         const response = await entry(new Request(url, { headers }), "192.0.2.1");
+        if (response.status === 500) broken.push(`${path}?${query}`.slice(0, 160));
         await response.body?.cancel();
-        return response.status;
-      };
-      // No store reads the query of an item that is not found: its members are sent together.
-      const sent = (await statusOf("")) === 404 ? [names] : names.map((name) => [name]);
-      for (const query of sent.flatMap(queriesOf)) {
-        if ((await statusOf(query)) === 500) broken.push(`${path}?${query}`.slice(0, 160));
       }
     }
     expect(broken).toEqual([]);
@@ -162,11 +159,6 @@ describe.each(DIALECTS)("malformed input in %s", (dialect) => {
     expect(accepted).toEqual([]);
   });
 });
-
-/** Queries that have each odd text in all these members. */
-function queriesOf(names: readonly string[]): readonly string[] {
-  return ODD_TEXTS.map((text) => String(new URLSearchParams(names.map((name) => [name, text]))));
-}
 
 /** No store is asked about a body that is no object, nor about one that is no JSON. */
 function wholeFor(dialect: string): readonly string[] {
