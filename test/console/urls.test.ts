@@ -135,7 +135,9 @@ describe("filters in the URL", () => {
     ["metadata", `team:${"x".repeat(508)}`],
     ["model", "a\0b"],
     ["page", "x".repeat(4_001)],
+    ["q", "x".repeat(255)],
     ["q", "x".repeat(1_000_000)],
+    ["action", "x".repeat(101)],
   ])("%s=%j, which the API would refuse, is left out", (name, text) =>
     expect<object>(filters(name)({ [name]: text })).toEqual({}),
   );
